@@ -184,7 +184,7 @@ static int run(struct annotate *a)
 	}
 	TRY(pick_init(&a->pick, a->session, &a->options.filter));
 	a->code = frame_code_new(session_frames(a->session));
-	a->source = frame_source_new();
+	a->source = frame_source_new(session_frames(a->session)->options.bundle);
 	if (a->code == NULL || a->source == NULL) {
 		return SONDE_ENOMEM;
 	}

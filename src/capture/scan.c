@@ -112,15 +112,13 @@ static void put_id(
 	}
 }
 
-static const struct image_roots here; /* the running system */
-
 static void put_object(const struct scan *s, const struct timeline_object *object)
 {
 	bool kernel = object->kind == TIMELINE_KERNEL || object->kind == TIMELINE_MODULE;
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
 
 	put_id(s->out, kernel ? MISC_KERNEL : MISC_USER, id,
-	        (int)frame_object_build_id(s->timeline, object, &here, true, id),
+	        (int)frame_object_build_id(&s->resolver, object, id),
 	        object->kind == TIMELINE_KERNEL ? "[kernel.kallsyms]"
 	                                        : timeline_text(s->timeline, object->name));
 }
@@ -162,6 +160,7 @@ static int scan_build_ids(struct scan *s)
 	}
 	TRY(timeline_seal(s->timeline));
 	s->resolver.timeline = s->timeline;
+	s->resolver.options.running_kernel = true;
 	TRY(frame_reader_init(&s->frames, &s->resolver));
 	s->hit = calloc(timeline_objects(s->timeline) + 1, sizeof(*s->hit));
 	if (s->hit == NULL) {

@@ -49,7 +49,7 @@ static const char *object_name(const struct timeline *t, const struct timeline_o
 static struct found_id id_of(const struct sonde_editor *e, const struct timeline_object *o)
 {
 	const struct timeline *t = session_timeline(e->session);
-	const struct frame_options *f = &session_frames(e->session)->options;
+	const struct frame_resolver *f = session_frames(e->session);
 	const struct edit_known_id *known = edit_known_find(&e->known, object_name(t, o));
 	struct found_id id = {.size = o->build_id_size};
 
@@ -58,7 +58,7 @@ static struct found_id id_of(const struct sonde_editor *e, const struct timeline
 	}
 	memcpy(id.bytes, o->build_id, sizeof(id.bytes));
 	if (id.size == 0) {
-		id.size = frame_object_build_id(t, o, &f->roots, f->running_kernel, id.bytes);
+		id.size = frame_object_build_id(f, o, id.bytes);
 	}
 	return id;
 }

@@ -55,7 +55,7 @@ static void on_diag(void *arg, const struct sonde_diag *diag)
 
 /*
  * The rewriter has read the input: a pipe cannot be read again, but its bytes are still there. A
- * directory is opened by its name, as it has several files.
+ * directory is opened by its name, as it has several files, unless it is in a bundle.
  */
 int edit_open(struct sonde_editor *e, struct sonde_rewriter *rw)
 {
@@ -77,8 +77,12 @@ int edit_open(struct sonde_editor *e, struct sonde_rewriter *rw)
 	if (e->session == NULL) {
 		return error_nomem(&e->error);
 	}
-	rc = f->directory ? sonde_session_open(e->session, f->path)
-	                  : sonde_session_open_memory(e->session, f->bytes.p, f->bytes.n);
+	if (f->bundle != NULL) {
+		rc = sonde_session_open_memory(e->session, f->archive.p, f->archive.n);
+	} else {
+		rc = f->directory ? sonde_session_open(e->session, f->path)
+		                  : sonde_session_open_memory(e->session, f->bytes.p, f->bytes.n);
+	}
 	return rc < 0 ? error_take(&e->error, sonde_session_error(e->session)) : 0;
 }
 

@@ -22,14 +22,14 @@ struct srccode {
 	struct index index; /* of threads, by tid */
 };
 
-struct srccode *srccode_new(void)
+struct srccode *srccode_new(const struct bundle *bundle)
 {
 	struct srccode *c = calloc(1, sizeof(*c));
 
 	if (c == NULL) {
 		return NULL;
 	}
-	c->source = frame_source_new();
+	c->source = frame_source_new(bundle);
 	if (c->source == NULL) {
 		free(c);
 		return NULL;

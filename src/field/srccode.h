@@ -14,7 +14,8 @@
 
 struct srccode;
 
-struct srccode *srccode_new(void); /* NULL: out of memory */
+/* bundle: with the source files, see frame_source_new; NULL: out of memory */
+struct srccode *srccode_new(const struct bundle *bundle);
 void srccode_free(struct srccode *c); /* accepts NULL */
 
 /*

@@ -62,6 +62,18 @@ static int compare(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+bool file_stream_number(const char *name, unsigned long *number)
+{
+	size_t len = strlen(name);
+
+	if (strncmp(name, "data.", 5) != 0 || len == 5 || len > 5 + STREAM_NUM_MAX ||
+	        strspn(name + 5, "0123456789") != len - 5) {
+		return false;
+	}
+	*number = strtoul(name + 5, NULL, 10);
+	return true;
+}
+
 /* Returns the numbers N of the files data.N in rising order; the caller frees *out. */
 static int list_numbers(struct file *f, unsigned long **out, size_t *n)
 {
@@ -76,18 +88,16 @@ static int list_numbers(struct file *f, unsigned long **out, size_t *n)
 		        &f->error, SONDE_EIO, errno, "cannot read the folder %s", f->path);
 	}
 	while ((entry = readdir(dir)) != NULL) {
-		const char *digits = entry->d_name + 5;
-		size_t len = strlen(entry->d_name);
+		unsigned long number;
 
-		if (strncmp(entry->d_name, "data.", 5) != 0 || len > 5 + STREAM_NUM_MAX ||
-		        *digits == '\0' || strspn(digits, "0123456789") != len - 5) {
+		if (!file_stream_number(entry->d_name, &number)) {
 			continue;
 		}
 		if (!array_reserve(out, &cap, *n + 1, sizeof(**out))) {
 			(void)closedir(dir);
 			return error_nomem(&f->error);
 		}
-		(*out)[(*n)++] = strtoul(digits, NULL, 10);
+		(*out)[(*n)++] = number;
 	}
 	(void)closedir(dir);
 	if (*n != 0) {
@@ -96,15 +106,33 @@ static int list_numbers(struct file *f, unsigned long **out, size_t *n)
 	return 0;
 }
 
-static int add_stream(struct file *f, unsigned long number)
+int file_add_stream(struct file *f, const char *name, struct span bytes)
 {
 	struct file_stream *s;
+	uint64_t start = (file_end(f) / STREAM_ALIGN + 2) * STREAM_ALIGN;
+
+	if (bytes.n == 0) {
+		return 0;
+	}
+	if (!array_reserve(&f->streams, &f->streams_cap, f->nstreams + 1, sizeof(*f->streams))) {
+		return error_nomem(&f->error);
+	}
+	s = &f->streams[f->nstreams++];
+	*s = (struct file_stream){.name = arena_text(&f->arena, name, strlen(name)),
+	        .bytes = bytes,
+	        .base = start,
+	        .start = start,
+	        .end = start + bytes.n};
+	return s->name != NULL ? 0 : error_nomem(&f->error);
+}
+
+static int add_stream(struct file *f, unsigned long number)
+{
 	char name[PATH_MAX];
 	char base[32];
 	struct source source;
 	struct source_open how = {
 	        .path = name, .check_owner = f->check_owner, .temp_dir = f->temp_dir};
-	uint64_t start = (file_end(f) / STREAM_ALIGN + 2) * STREAM_ALIGN;
 
 	(void)snprintf(base, sizeof(base), "data.%lu", number);
 	TRY(join(f, name, base));
@@ -117,29 +145,23 @@ static int add_stream(struct file *f, unsigned long number)
 		return 0;
 	}
 	TRY(file_keep_source(f, &source));
-	if (source.bytes.n == 0) {
-		return 0;
-	}
-	if (!array_reserve(&f->streams, &f->streams_cap, f->nstreams + 1, sizeof(*f->streams))) {
-		return error_nomem(&f->error);
-	}
-	s = &f->streams[f->nstreams++];
-	*s = (struct file_stream){.name = arena_text(&f->arena, name, strlen(name)),
-	        .bytes = source.bytes,
-	        .base = start,
-	        .start = start,
-	        .end = start + source.bytes.n};
-	return s->name != NULL ? 0 : error_nomem(&f->error);
+	return file_add_stream(f, name, source.bytes);
+}
+
+bool file_is_single(const struct file *f)
+{
+	struct span format = file_feature(f, FEATURE_DIR_FORMAT);
+
+	return format.n >= 8 && load_u64(format.p, f->swap) == 0;
 }
 
 int file_add_streams(struct file *f)
 {
 	unsigned long *numbers;
-	struct span format = file_feature(f, FEATURE_DIR_FORMAT);
 	size_t n;
 	int rc;
 
-	if (format.n >= 8 && load_u64(format.p, f->swap) == 0) {
+	if (file_is_single(f)) {
 		return 0;
 	}
 	rc = list_numbers(f, &numbers, &n);

@@ -11,6 +11,7 @@
 #define SONDE_FILE_H
 
 #include "abi/abi.h"
+#include "bundle/bundle.h"
 #include "core/arena.h"
 #include "core/index.h"
 #include "core/status.h"
@@ -138,6 +139,8 @@ struct file {
 	struct file_naming *namings; /* of pipes, used once all events are read */
 	size_t nnamings, namings_cap;
 	const char *kallsyms; /* of the recorded kernel, in a directory; NULL: none */
+	struct bundle *bundle; /* that the recording is in; NULL: none */
+	struct span archive; /* its bytes */
 	struct file_id *ids; /* no id twice */
 	struct index id_index;
 	/* Numbers of events, + 1, by id from first_id on, as the kernel gives ids in a row; 0: none,

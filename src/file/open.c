@@ -5,7 +5,7 @@
  *	0  char magic[8]: "PERFILE2" (as a u64 of the writer's byte order) or "PERFFILE" (version 1)
  *	8  u64 header size: 16 for a pipe stream (pipe.c), else a seekable file (seekable.c)
  *
- * Directories are opened by directory.c. Packed input is unpacked first (unwrap.c), compressed
+ * Directories are opened by directory.c, recordings in bundles by bundled.c. Packed input is unpacked first (unwrap.c), compressed
  * records are inflated last (inflate.c).
  *
  * Source: format document of perf.data, checked against files that perf 6.1 writes.
@@ -134,6 +134,11 @@ static int open_source(struct file *f, struct source *s)
 	}
 	TRY(file_keep_source(f, s));
 	f->bytes = s->bytes;
+	if (!f->directory && bundle_is_tar(f->bytes)) {
+		TRY(file_open_bundled(f));
+		TRY(read_main(f));
+		return f->directory ? file_add_bundled_streams(f) : 0;
+	}
 	return read_main(f);
 }
 
@@ -194,6 +199,8 @@ void file_close(struct file *f)
 	free(f->streams);
 	free(f->namings);
 	file_free_events(f);
+	bundle_free(f->bundle);
+	f->bundle = NULL;
 	f->sources = NULL;
 	f->streams = NULL;
 	f->namings = NULL;

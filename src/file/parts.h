@@ -28,6 +28,20 @@ int file_read_pipe(struct file *f);
 int file_open_directory(struct file *f, struct source *s);
 int file_add_streams(struct file *f);
 
+/*
+ * bundled.c: opens the bundle in f->bytes, which become those of the recording. After its header was
+ * read: adds data.0, data.1, ... of a directory.
+ */
+int file_open_bundled(struct file *f);
+int file_add_bundled_streams(struct file *f);
+
+/* directory.c: adds bytes as a stream after the last one; the name is copied. */
+int file_add_stream(struct file *f, const char *name, struct span bytes);
+/* Whether a directory has only the file `data`. */
+bool file_is_single(const struct file *f);
+/* Reads N of data.N; false: it is another name. */
+bool file_stream_number(const char *name, unsigned long *number);
+
 /* event.c */
 int file_add_event(struct file *f, struct span attr, struct span ids);
 int file_index_ids(struct file *f);

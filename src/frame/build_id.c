@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Build ids of the files that objects are on this machine. */
+#include "bundle/bundle.h"
 #include "frame/frame.h"
 #include "image/image.h"
 
@@ -34,14 +35,28 @@ size_t frame_file_build_id(
 	return size;
 }
 
-size_t frame_object_build_id(const struct timeline *t, const struct timeline_object *o,
-        const struct image_roots *roots, bool running, uint8_t id[BUILD_ID_MAX])
+/* The build id of a file in a bundle. */
+static size_t of_member(const struct bundle *bundle, const char *path, uint8_t id[BUILD_ID_MAX])
 {
+	struct span bytes;
+
+	return bundle_file(bundle, path, &bytes) ? size_of(image_build_id_of_span(bytes, id)) : 0;
+}
+
+size_t frame_object_build_id(
+        const struct frame_resolver *f, const struct timeline_object *o, uint8_t id[BUILD_ID_MAX])
+{
+	const char *path = timeline_text(f->timeline, o->name);
+	bool running = f->options.running_kernel;
+
 	switch (o->kind) {
 	case TIMELINE_KERNEL: return running ? size_of(image_build_id_of_kernel(id)) : 0;
 	case TIMELINE_VDSO: return running ? size_of(image_build_id_of_vdso(id)) : 0;
-	case TIMELINE_MODULE: return running ? of_module(timeline_text(t, o->short_name), id) : 0;
-	case TIMELINE_USER: return frame_file_build_id(roots, timeline_text(t, o->name), id);
+	case TIMELINE_MODULE:
+		return running ? of_module(timeline_text(f->timeline, o->short_name), id) : 0;
+	case TIMELINE_USER:
+		return f->options.bundle != NULL ? of_member(f->options.bundle, path, id)
+		                                 : frame_file_build_id(&f->options.roots, path, id);
 	case TIMELINE_ANON:
 	case TIMELINE_CODE:
 	case TIMELINE_JIT:

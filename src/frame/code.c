@@ -4,6 +4,7 @@
 
 #include "frame/jit.h"
 #include "frame/kernel.h"
+#include "frame/search.h"
 #include "pt/insn.h"
 
 #include <pthread.h>
@@ -17,7 +18,7 @@ _Static_assert(FRAME_INSN_MAX == PT_INSN_MAX, "the longest instruction");
 
 struct code_object {
 	_Atomic(bool) tried;
-	struct image_file file; /* closed: no file was found */
+	struct symbol_file file; /* closed: no file was found */
 	struct frame_kernel kernel; /* TIMELINE_KERNEL without a kcore */
 	struct frame_code_kind kind;
 };
@@ -56,7 +57,7 @@ void frame_code_free(struct frame_code *c)
 		return;
 	}
 	for (size_t i = 0; i < timeline_objects(c->resolver->timeline); i++) {
-		image_file_close(&c->objects[i].file);
+		symbol_file_close(&c->objects[i].file);
 		frame_kernel_close(&c->objects[i].kernel);
 	}
 	frame_kernel_close(&c->cores[0].kernel);
@@ -71,66 +72,14 @@ static struct frame_code_kind kind_of(const struct image_elf *elf)
 	return (struct frame_code_kind){.machine = elf->machine, .is64 = elf->is64};
 }
 
-/* Opens a file if it is ELF and its build id is the recorded one, or none was recorded: 1, 0,
- * SONDE_ENOMEM. */
-static int open_file(
-        struct code_object *code, const char *path, const struct image_build_id *wanted)
-{
-	struct image_file file = {0};
-	struct image_elf elf = {0};
-	struct error err = {0};
-	int rc = image_file_open(&file, path, &err);
-	bool good;
-	size_t n;
-
-	rc = rc < 0 ? rc : image_elf_open(&elf, file.bytes, &err);
-	n = elf.build_id.size < wanted->size ? elf.build_id.size : wanted->size;
-	/* a recorded id may be truncated or padded: only the common part is compared */
-	good = rc >= 0 &&
-	       (wanted->size == 0 || (n != 0 && memcmp(elf.build_id.bytes, wanted->bytes, n) == 0));
-	if (good) {
-		code->file = file;
-		code->kind = kind_of(&elf);
-	} else {
-		image_file_close(&file);
-	}
-	image_elf_close(&elf);
-	return rc == SONDE_ENOMEM ? rc : good;
-}
-
-/* This process's vdso replaces a recorded one with the same build id. */
-static bool take_own_vdso(struct code_object *code, const struct image_build_id *wanted)
-{
-	struct span bytes = image_vdso();
-	struct image_elf elf = {0};
-	struct error err = {0};
-	bool same;
-
-	if (bytes.n == 0 || image_elf_open(&elf, bytes, &err) < 0) {
-		return false;
-	}
-	same = wanted->size != 0 && elf.build_id.size >= wanted->size &&
-	       memcmp(elf.build_id.bytes, wanted->bytes, wanted->size) == 0;
-	if (same) {
-		code->file.bytes = bytes;
-		code->kind = kind_of(&elf);
-	}
-	image_elf_close(&elf);
-	return same;
-}
-
 /* 0, or SONDE_ENOMEM. */
 static int open_object(const struct frame_resolver *r, uint32_t object, struct code_object *code)
 {
-	static const enum image_place places[] = {IMAGE_PLACE_PATH, IMAGE_PLACE_CACHE};
 	const struct timeline_object *o = timeline_object(r->timeline, object);
-	struct image_where where = {
-	        .path = timeline_text(r->timeline, o->name),
-	        .roots = r->options.roots,
-	        .build_ids = r->options.roots.n != 0 ? NULL : r->options.build_ids,
-	};
-	char name[IMAGE_PATH_MAX];
-	int rc = 0;
+	bool elsewhere = r->options.roots.n != 0;
+	struct symbol_search search;
+	bool found;
+	int rc;
 
 	if (o->kind == TIMELINE_KERNEL) {
 		rc = frame_kernel_open(&code->kernel, r, o);
@@ -140,19 +89,13 @@ static int open_object(const struct frame_resolver *r, uint32_t object, struct c
 	if (o->kind != TIMELINE_USER && o->kind != TIMELINE_VDSO) {
 		return 0;
 	}
-	where.id.size = o->build_id_size;
-	memcpy(where.id.bytes, o->build_id, o->build_id_size);
-	if (o->kind == TIMELINE_VDSO && r->options.roots.n == 0 && take_own_vdso(code, &where.id)) {
-		return 0;
-	}
-	for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
-		for (unsigned i = 0;
-		        rc == 0 && image_place_name(&where, places[p], i, name, sizeof(name));
-		        i++) {
-			rc = open_file(code, name, &where.id);
-		}
-	}
-	return rc < 0 ? rc : 0;
+	frame_search_init(r, object, &search);
+	/* code of another vdso would not be what was executed */
+	found = o->kind == TIMELINE_VDSO ? symbol_file_open_vdso(&search,
+	                                           !elsewhere && o->build_id_size != 0, &code->file)
+	                                 : symbol_file_open_object(&search, &code->file);
+	code->kind = found ? kind_of(&code->file.elf) : code->kind;
+	return search.failed ? SONDE_ENOMEM : 0;
 }
 
 /* NULL: out of memory. */
@@ -172,7 +115,7 @@ static const struct code_object *code_of(struct frame_code *c, uint32_t object)
 	return rc < 0 ? NULL : code;
 }
 
-/* The kcore beside a file; NULL: out of memory. */
+/* The kcore beside a file, or of the bundle; NULL: out of memory. */
 static const struct frame_kernel *core_of(
         struct frame_code *c, struct code_core *core, const char *kallsyms)
 {
@@ -181,7 +124,9 @@ static const struct frame_kernel *core_of(
 	if (!atomic_load_explicit(&core->tried, memory_order_acquire)) {
 		pthread_mutex_lock(&c->opening);
 		if (!atomic_load_explicit(&core->tried, memory_order_relaxed)) {
-			rc = frame_kernel_open_core(&core->kernel, kallsyms);
+			rc = kallsyms != NULL ? frame_kernel_open_core(&core->kernel, kallsyms)
+			                      : frame_kernel_open_bundled(
+			                                &core->kernel, c->resolver->options.bundle);
 			atomic_store_explicit(&core->tried, rc >= 0, memory_order_release);
 		}
 		pthread_mutex_unlock(&c->opening);
@@ -196,10 +141,11 @@ static int kernel_code_at(struct frame_code *c, uint32_t object, uint64_t ip, si
 	const struct frame_options *o = &c->resolver->options;
 	bool guest = timeline_object(c->resolver->timeline, object)->guest;
 	const char *kallsyms = guest ? o->guest_kallsyms : o->kallsyms;
-	const struct code_object *code = kallsyms != NULL ? NULL : code_of(c, object);
+	bool core = kallsyms != NULL || (!guest && frame_kernel_is_bundled(o->bundle));
+	const struct code_object *code = core ? NULL : code_of(c, object);
 	const struct frame_kernel *kernel = code != NULL ? &code->kernel : NULL;
 
-	if (kallsyms != NULL) {
+	if (core) {
 		kernel = core_of(c, &c->cores[guest], kallsyms);
 	}
 	if (kernel == NULL) {
@@ -260,7 +206,7 @@ int frame_code_of(struct frame_code *c, const struct frame_code_place *place, si
 		return SONDE_ENOMEM;
 	}
 	*kind = code->kind;
-	part_of(code->file.bytes, place->address, n, out);
+	part_of(code->file.file.bytes, place->address, n, out);
 	return 0;
 }
 

@@ -49,6 +49,8 @@ struct frame_options {
 	const char *home; /* of the user; NULL: unknown */
 	const char *build_ids; /* folder of objects by build id, ~/.debug; NULL: none */
 	const char *cache; /* folder of the symbol cache; NULL: none */
+	const struct bundle *bundle; /* files of the recorded machine, which are used first: of
+	                                this machine only what has the recorded build id; NULL: none */
 	bool debuginfod; /* ask its servers for missing files */
 	sonde_download_fn on_download;
 	void *download_arg;
@@ -63,6 +65,7 @@ struct frame_options {
 	enum unwind_machine machine; /* whose stacks were copied */
 };
 
+struct bundle;
 struct frame_object;
 struct frame_stitch;
 struct frame_unwinder;
@@ -122,13 +125,12 @@ const struct symbol_table *frame_symbols(const struct frame_resolver *f, uint32_
 int frame_lines(const struct frame_resolver *f, const struct frame *frame, struct lines_place *out);
 
 /*
- * Reads the build id of the file that an object is on this machine; the size in bytes, 0: unknown.
- * roots: folders with the files of another system. running: the recording can be of the
- * running kernel, so that its id and those of its modules and vdso may be used.
+ * Reads the build id of the file that an object without one is on this machine, or in the bundle; the
+ * size in bytes, 0: unknown.
  */
-size_t frame_object_build_id(const struct timeline *t, const struct timeline_object *o,
-        const struct image_roots *roots, bool running, uint8_t id[BUILD_ID_MAX]);
-/* The same for the file of a name. */
+size_t frame_object_build_id(
+        const struct frame_resolver *f, const struct timeline_object *o, uint8_t id[BUILD_ID_MAX]);
+/* The same for the file of a name; roots: folders with the files of another system. */
 size_t frame_file_build_id(
         const struct image_roots *roots, const char *name, uint8_t id[BUILD_ID_MAX]);
 

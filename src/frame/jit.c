@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "frame/jit.h"
 
+#include "bundle/bundle.h"
 #include "core/arena.h"
 #include "core/array.h"
 #include "core/index.h"
@@ -111,6 +112,16 @@ bool frame_jit_is_dump(struct span name)
 	return digits != 0 && bytes_are(file.p + digits, file.n - digits, ".dump");
 }
 
+bool frame_jit_file(const struct frame_resolver *f, size_t i, const char **path, struct span *bytes)
+{
+	if (f->jit == NULL || i >= f->jit->ndumps) {
+		return false;
+	}
+	*path = f->jit->dumps[i].path;
+	*bytes = f->jit->dumps[i].file.bytes;
+	return true;
+}
+
 void frame_jit_free(struct frame_jit *j)
 {
 	if (j == NULL) {
@@ -177,8 +188,15 @@ static int open_in_namespace(
 static int open_file(const struct frame_jit_mapping *m, struct image_file *file, struct error *err)
 {
 	char name[IMAGE_PATH_MAX];
-	int rc = m->roots.n == 0 ? open_in_namespace(m, file, err) : SONDE_ENOENT;
+	int rc;
 
+	if (m->bundle != NULL) {
+		return bundle_file(m->bundle, m->path, &file->bytes)
+		               ? 0
+		               : error_set(err, SONDE_ENOENT, NO_OFFSET,
+		                         "the bundle does not have it");
+	}
+	rc = m->roots.n == 0 ? open_in_namespace(m, file, err) : SONDE_ENOENT;
 	for (size_t i = 0;
 	        rc == SONDE_ENOENT && image_root_name(&m->roots, i, m->path, name, sizeof(name));
 	        i++) {

@@ -23,6 +23,7 @@
 struct frame_jit_mapping {
 	const char *path; /* in the recording */
 	struct image_roots roots; /* folders with the files of another system */
+	const struct bundle *bundle; /* with the file; NULL: it is on this machine */
 	uint32_t pid, tid;
 	uint64_t time; /* ns, or what records have instead */
 	uint64_t offset; /* of the record */
@@ -46,6 +47,10 @@ void frame_jit_free(struct frame_jit *j); /* accepts NULL */
 /* Adds the code of all files with after < time <= limit, see timeline_limit. SONDE_ENOMEM. */
 int frame_jit_notes(const struct frame_resolver *f, uint64_t after, uint64_t limit,
         struct timeline_notes *notes);
+
+/* File i that was read, as the recording names it; false: there are no more. */
+bool frame_jit_file(
+        const struct frame_resolver *f, size_t i, const char **path, struct span *bytes);
 
 /* The code of an object of the kind TIMELINE_JIT. */
 struct frame_jit_code {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "frame/kernel.h"
 
+#include "bundle/bundle.h"
+
 #include <stdio.h>
 
 #define SHT_SYMTAB 2u
@@ -11,18 +13,43 @@ void frame_kernel_close(struct frame_kernel *k)
 	image_file_close(&k->file);
 }
 
+/* Opens the file that was read as ELF. 1; 0: it is not; SONDE_ENOMEM. */
+static int take_elf(struct frame_kernel *k)
+{
+	struct error err = {0};
+	int rc = image_elf_open(&k->elf, k->file.bytes, &err);
+
+	if (rc < 0) {
+		frame_kernel_close(k);
+		return rc == SONDE_ENOMEM ? rc : 0;
+	}
+	return 1;
+}
+
 /* Opens an ELF file. 1; 0: there is none; SONDE_ENOMEM. */
 static int open_elf(struct frame_kernel *k, const char *path)
 {
 	struct error err = {0};
 	int rc = image_file_open(&k->file, path, &err);
 
-	rc = rc < 0 ? rc : image_elf_open(&k->elf, k->file.bytes, &err);
 	if (rc < 0) {
-		frame_kernel_close(k);
 		return rc == SONDE_ENOMEM ? rc : 0;
 	}
-	return 1;
+	return take_elf(k);
+}
+
+bool frame_kernel_is_bundled(const struct bundle *bundle)
+{
+	struct span bytes;
+
+	return bundle_find(bundle, BUNDLE_KCORE "kcore", &bytes);
+}
+
+int frame_kernel_open_bundled(struct frame_kernel *k, const struct bundle *bundle)
+{
+	int rc = bundle_find(bundle, BUNDLE_KCORE "kcore", &k->file.bytes) ? take_elf(k) : 0;
+
+	return rc < 0 ? rc : 0;
 }
 
 /* The file "kcore" in the folder of kallsyms. */
@@ -71,11 +98,11 @@ static void set_moved(
 	}
 }
 
-/* Opens a file if its build id is the kernel's. 1, 0, SONDE_ENOMEM. */
+/* Opens a file, or takes that which was read, if its build id is the kernel's. 1, 0, SONDE_ENOMEM. */
 static int open_vmlinux(struct frame_kernel *k, const struct frame_resolver *r,
         const struct timeline_object *o, const char *path)
 {
-	int rc = open_elf(k, path);
+	int rc = path != NULL ? open_elf(k, path) : take_elf(k);
 
 	if (rc > 0 && !has_id(&k->elf.build_id, o)) {
 		frame_kernel_close(k);
@@ -108,6 +135,10 @@ int frame_kernel_open(
 	}
 	where.id.size = o->build_id_size;
 	memcpy(where.id.bytes, o->build_id, o->build_id_size);
+	if (bundle_object(r->options.bundle, (struct span){o->build_id, o->build_id_size},
+	            BUNDLE_ELF, &k->file.bytes)) {
+		rc = open_vmlinux(k, r, o, NULL);
+	}
 	for (size_t p = 0; where.id.size != 0 && p < sizeof(places) / sizeof(places[0]); p++) {
 		for (unsigned i = 0;
 		        rc == 0 && image_place_name(&where, places[p], i, name, sizeof(name));

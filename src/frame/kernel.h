@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to frame: the code of the kernel by run-time address, from an ELF file.
+ * The code of the kernel by run-time address, from an ELF file.
  *
  *	kcore, beside the file of --kallsyms     addresses are run-time addresses; has modules
  *	vmlinux, of --vmlinux or by build id     moved by as much as the symbol of the kernel's mapping
@@ -20,6 +20,9 @@ struct frame_kernel {
 
 /* Opens the kcore beside the file of kallsyms; it has modules, too. 0, or SONDE_ENOMEM. */
 int frame_kernel_open_core(struct frame_kernel *k, const char *kallsyms);
+/* Opens the kcore of a bundle. 0, or SONDE_ENOMEM. */
+int frame_kernel_open_bundled(struct frame_kernel *k, const struct bundle *bundle);
+bool frame_kernel_is_bundled(const struct bundle *bundle); /* whether it has one; NULL: no */
 /* Opens the file of a kernel's object. 0, or SONDE_ENOMEM. */
 int frame_kernel_open(
         struct frame_kernel *k, const struct frame_resolver *r, const struct timeline_object *o);

@@ -4,8 +4,8 @@
 
 #include "core/text.h"
 #include "frame/jit.h"
+#include "frame/search.h"
 #include "image/image.h"
-#include "symbol/files.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -162,6 +162,7 @@ static struct symbol_request request_of(
 	        .demangle_kernel = f->options.demangle_kernel,
 	        .build_ids = is_elsewhere(f) ? NULL : f->options.build_ids,
 	        .cache = f->options.cache,
+	        .bundle = f->options.bundle,
 	        .remote = f->remote,
 	        .jobs = f->options.jobs,
 	        .running_kernel = f->options.running_kernel,
@@ -185,7 +186,7 @@ static struct symbol_table *load(const struct frame_resolver *f, uint32_t object
 		return load_jit(f, object);
 	}
 	/* as in perf: for another system, neither caches nor this kernel are used */
-	if ((is_elsewhere(f) || o->guest) && req.kallsyms == NULL) {
+	if (((is_elsewhere(f) && req.bundle == NULL) || o->guest) && req.kallsyms == NULL) {
 		none = none || (o->kind == TIMELINE_KERNEL && req.vmlinux == NULL) ||
 		       o->kind == TIMELINE_MODULE;
 	}
@@ -235,20 +236,19 @@ static struct lines *lines_of(const struct frame_resolver *f, uint32_t object)
 	return lines;
 }
 
-/* Opens the vdso: this process's if its build id is the recorded one, or none was recorded. */
-static void vdso_open(struct symbol_search *search, bool elsewhere, struct symbol_file *out)
+void frame_search_init(
+        const struct frame_resolver *f, uint32_t object, struct symbol_search *search)
 {
-	struct span own = image_vdso();
-	struct error err = {0};
+	const struct symbol_request req = request_of(f, timeline_object(f->timeline, object));
 
-	if (!elsewhere && own.n != 0 && image_elf_open(&out->elf, own, &err) >= 0) {
-		if (search->where.id.size == 0 ||
-		        symbol_same_id(&out->elf.build_id, &search->where.id)) {
-			return;
-		}
-		image_elf_close(&out->elf);
-	}
-	(void)symbol_file_open(search, IMAGE_PLACE_CACHE, out);
+	symbol_search_init(search, &req);
+}
+
+int frame_text_read(const struct frame_resolver *f, uint32_t object, struct symbol_text *out)
+{
+	const struct symbol_request req = request_of(f, timeline_object(f->timeline, object));
+
+	return symbol_text_read(&req, out);
 }
 
 /* NULL: out of memory. */
@@ -256,7 +256,6 @@ static struct unwind_object *unwind_open(const struct frame_resolver *f, uint32_
 {
 	const struct timeline_object *o = timeline_object(f->timeline, object);
 	struct unwind_object *u = calloc(1, sizeof(*u));
-	struct symbol_request req = request_of(f, o);
 	struct unwind_source source;
 	struct symbol_search search;
 	int rc = 0;
@@ -264,11 +263,11 @@ static struct unwind_object *unwind_open(const struct frame_resolver *f, uint32_
 	if (u == NULL) {
 		return NULL;
 	}
-	symbol_search_init(&search, &req);
+	frame_search_init(f, object, &search);
 	if (o->kind == TIMELINE_JIT) {
 		rc = frame_jit_elf(f, object, &u->object.elf, &u->jit);
 	} else if (o->kind == TIMELINE_VDSO) {
-		vdso_open(&search, is_elsewhere(f), &u->object);
+		(void)symbol_file_open_vdso(&search, !is_elsewhere(f), &u->object);
 	} else if (symbol_file_open_object(&search, &u->object) &&
 	           image_elf_section(&u->object.elf, ".eh_frame") == NULL) {
 		(void)symbol_file_open_debug(&search, &u->object.elf, &u->debug);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "frame/source.h"
 
+#include "bundle/bundle.h"
 #include "core/array.h"
 #include "core/hash.h"
 #include "image/image.h"
@@ -9,7 +10,8 @@
 
 struct source_file {
 	char *path; /* NULL: free slot */
-	uint8_t *bytes; /* NULL: it cannot be read */
+	const uint8_t *bytes; /* NULL: it cannot be read */
+	uint8_t *own; /* the same, unless they are those of the bundle */
 	size_t size;
 	uint32_t *starts; /* offsets of the lines that were searched so far */
 	size_t n, cap;
@@ -18,16 +20,22 @@ struct source_file {
 /* Direct-mapped by path. */
 struct frame_source {
 	struct source_file files[FRAME_SOURCE_FILES];
+	const struct bundle *bundle; /* NULL: none */
 };
 
-struct frame_source *frame_source_new(void)
+struct frame_source *frame_source_new(const struct bundle *bundle)
 {
-	return calloc(1, sizeof(struct frame_source));
+	struct frame_source *s = calloc(1, sizeof(*s));
+
+	if (s != NULL) {
+		s->bundle = bundle;
+	}
+	return s;
 }
 
 static void file_fini(struct source_file *f)
 {
-	free(f->bytes);
+	free(f->own);
 	free(f->starts);
 	free(f->path);
 	*f = (struct source_file){0};
@@ -41,14 +49,31 @@ void frame_source_free(struct frame_source *s)
 	free(s);
 }
 
+/* SONDE_ENOMEM; a file that cannot be read has no bytes. */
+static int file_read(struct source_file *f, const struct bundle *bundle)
+{
+	struct image_text text = {0};
+	struct error err = {0};
+	struct span member = {0};
+	int rc = 0;
+
+	if (bundle == NULL) {
+		rc = image_text_read(&text, f->path, &err);
+		f->own = text.bytes;
+	} else if (bundle_file(bundle, f->path, &member)) {
+		text.size = member.n;
+	}
+	if (rc >= 0 && text.size <= FRAME_SOURCE_MAX) {
+		f->bytes = bundle != NULL ? member.p : text.bytes;
+		f->size = text.size;
+	}
+	return rc;
+}
+
 /* NULL: out of memory. */
 static struct source_file *file_of(struct frame_source *s, const char *path)
 {
 	struct source_file *f = &s->files[hash_bytes(path, strlen(path)) % FRAME_SOURCE_FILES];
-	struct image_text text;
-	struct error err = {0};
-	int rc;
-
 	if (f->path != NULL && strcmp(f->path, path) == 0) {
 		return f;
 	}
@@ -57,16 +82,9 @@ static struct source_file *file_of(struct frame_source *s, const char *path)
 	if (f->path == NULL) {
 		return NULL;
 	}
-	rc = image_text_read(&text, path, &err);
-	if (rc == SONDE_ENOMEM) {
+	if (file_read(f, s->bundle) == SONDE_ENOMEM) {
 		file_fini(f);
 		return NULL;
-	}
-	if (rc >= 0 && text.size <= FRAME_SOURCE_MAX) {
-		f->bytes = text.bytes;
-		f->size = text.size;
-	} else {
-		free(text.bytes);
 	}
 	return f;
 }

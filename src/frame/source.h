@@ -15,7 +15,8 @@
 
 struct frame_source;
 
-struct frame_source *frame_source_new(void); /* NULL: out of memory */
+/* bundle: with the files of the recorded machine; NULL: those of this one. NULL: out of memory */
+struct frame_source *frame_source_new(const struct bundle *bundle);
 void frame_source_free(struct frame_source *s); /* accepts NULL */
 
 /*

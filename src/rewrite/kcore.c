@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -135,6 +136,76 @@ int kcore_copy(const char *from, const char *to, struct error *err)
 	}
 	if (entries != NULL) {
 		(void)closedir(entries);
+	}
+	if (out >= 0) {
+		(void)close(out);
+	}
+	return rc;
+}
+
+/* Splits the name of a file in kcore_dir; NULL: it is another member. */
+static const char *member_file(const struct bundle_member *m, char folder[BUNDLE_NAME_MAX])
+{
+	const char *start = BUNDLE_RECORDING "/" PREFIX;
+	const char *name, *slash;
+
+	if (strncmp(m->name, start, strlen(start)) != 0) {
+		return NULL;
+	}
+	name = m->name + strlen(BUNDLE_RECORDING "/");
+	slash = strchr(name, '/');
+	if (slash == NULL || strchr(slash + 1, '/') != NULL) {
+		return NULL;
+	}
+	(void)snprintf(folder, BUNDLE_NAME_MAX, "%.*s", (int)(slash - name), name);
+	return slash + 1;
+}
+
+bool kcore_bundled(const struct bundle *b)
+{
+	char folder[BUNDLE_NAME_MAX];
+
+	for (size_t i = 0; i < bundle_count(b); i++) {
+		if (member_file(bundle_at(b, i), folder) != NULL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int member_unpack(int out, const struct bundle_member *m, struct error *err)
+{
+	char folder[BUNDLE_NAME_MAX];
+	const char *name = member_file(m, folder);
+	int in = -1, to, rc = 0;
+
+	if (name == NULL) {
+		return 0;
+	}
+	if ((mkdirat(out, folder, 0700) < 0 && errno != EEXIST) ||
+	        (in = openat(out, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0) {
+		return failed("make", folder, err);
+	}
+	to = openat(in, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (to < 0) {
+		rc = failed("create", name, err);
+	} else if (!fd_write(to, m->bytes.p, m->bytes.n)) {
+		rc = failed("write", name, err);
+	}
+	if (to >= 0 && close(to) < 0 && rc >= 0) {
+		rc = failed("write", name, err);
+	}
+	(void)close(in);
+	return rc;
+}
+
+int kcore_unpack(const struct bundle *b, const char *to, struct error *err)
+{
+	int out = open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = out >= 0 ? 0 : failed("open", to, err);
+
+	for (size_t i = 0; i < bundle_count(b) && rc >= 0; i++) {
+		rc = member_unpack(out, bundle_at(b, i), err);
 	}
 	if (out >= 0) {
 		(void)close(out);

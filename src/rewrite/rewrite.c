@@ -401,11 +401,15 @@ static int records_pass(struct sonde_rewriter *rw)
 /* A folder keeps its copies of the kernel; nothing else has a place for them. */
 static int kcore_keep(struct sonde_rewriter *rw, const char *output)
 {
-	if (!rw->out.in->directory || !kcore_there(rw->path)) {
+	const struct bundle *bundle = rw->out.in->bundle;
+
+	if (!rw->out.in->directory ||
+	        !(bundle != NULL ? kcore_bundled(bundle) : kcore_there(rw->path))) {
 		return 0;
 	}
 	if (rw->out.to_directory) {
-		return kcore_copy(rw->path, output, &rw->error);
+		return bundle != NULL ? kcore_unpack(bundle, output, &rw->error)
+		                      : kcore_copy(rw->path, output, &rw->error);
 	}
 	diag_report(rw->out.in->diags, SONDE_DIAG_NOTE, NO_OFFSET,
 	        "the copies of the kernel in %s stay there: only a directory can hold them",

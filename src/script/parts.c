@@ -26,7 +26,7 @@ static int worker_ready(struct script *s, struct script_worker *w)
 		}
 	}
 	if (s->shows_source) {
-		w->line.source_code = srccode_new();
+		w->line.source_code = srccode_new(session_frames(s->session)->options.bundle);
 		if (w->line.source_code == NULL) {
 			return SONDE_ENOMEM;
 		}

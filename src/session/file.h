@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of a session, for `inspect` only. Other layers use session.h. */
+/* The file of a session, for `inspect` and `bundler` only. Other layers use session.h. */
 #ifndef SONDE_SESSION_FILE_H
 #define SONDE_SESSION_FILE_H
 

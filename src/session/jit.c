@@ -18,6 +18,7 @@ static bool is_monotonic(const struct sonde_session *s)
 int session_jit_add(struct sonde_session *s, const struct record *r, uint64_t time)
 {
 	struct frame_jit_mapping mapping = {.roots = s->roots,
+	        .bundle = s->file->bundle,
 	        .time = time,
 	        .offset = r->offset,
 	        .has_time = s->events[0].plan.time != RECORD_NOT_THERE,

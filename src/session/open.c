@@ -282,11 +282,12 @@ static int seal(struct sonde_session *s, uint32_t stitch_slots)
 	        .machine_known = known,
 	        .machine = machine,
 	        .cache = s->options.cache,
+	        .bundle = s->file->bundle,
 	        .debuginfod = s->options.debuginfod,
 	        .on_download = s->options.on_download,
 	        .download_arg = s->options.download_arg,
 	        .jobs = session_jobs(s),
-	        .running_kernel = running,
+	        .running_kernel = running && s->file->bundle == NULL,
 	        .demangle = !s->options.no_demangle};
 	return frame_resolver_seal(&s->frames, s->timeline);
 }

@@ -244,5 +244,7 @@ const struct frame_resolver *session_frames(const struct sonde_session *s);
 
 /* Sets hit[i] for each object that samples hit, [timeline_objects()]. Negative: failure. */
 int session_hits(struct sonde_session *s, bool *hit);
+/* The same, also for their callers, branches and data. */
+int session_all_hits(struct sonde_session *s, bool *hit);
 
 #endif

@@ -54,6 +54,7 @@ struct unit {
 
 struct build {
 	int fd;
+	char *copy; /* of the bytes; NULL: they are those of fd */
 	Elf *elf;
 	struct unit *units;
 	size_t nunits, units_cap;
@@ -93,6 +94,7 @@ static void build_fini(struct build *b)
 	free(b->readers);
 	free(b->read);
 	(void)elf_end(b->elf);
+	free(b->copy);
 	if (b->fd >= 0) {
 		(void)close(b->fd);
 	}
@@ -588,7 +590,7 @@ static void merge_fini(struct merge *m)
 }
 
 /* 1; 0: there is no debug information. */
-static int handles_open(struct build *b, const char *path)
+static int handles_open(struct build *b, const struct line_source *source)
 {
 	b->readers = calloc(b->jobs, sizeof(*b->readers));
 	b->read = calloc(b->jobs, sizeof(*b->read));
@@ -596,8 +598,18 @@ static int handles_open(struct build *b, const char *path)
 		return SONDE_ENOMEM;
 	}
 	(void)elf_version(EV_CURRENT);
-	b->fd = open(path, O_RDONLY | O_CLOEXEC);
-	b->elf = b->fd >= 0 ? elf_begin(b->fd, ELF_C_READ_MMAP, NULL) : NULL;
+	if (source->bytes.p != NULL) {
+		/* a copy: libelf changes the headers of sections that it inflates */
+		b->copy = malloc(source->bytes.n);
+		if (b->copy == NULL) {
+			return SONDE_ENOMEM;
+		}
+		memcpy(b->copy, source->bytes.p, source->bytes.n);
+		b->elf = elf_memory(b->copy, source->bytes.n);
+	} else {
+		b->fd = open(source->path, O_RDONLY | O_CLOEXEC);
+		b->elf = b->fd >= 0 ? elf_begin(b->fd, ELF_C_READ_MMAP, NULL) : NULL;
+	}
 	for (unsigned i = 0; i < b->jobs && b->elf != NULL; i++) {
 		b->readers[i].dwarf = dwarf_begin_elf(b->elf, DWARF_C_READ, NULL);
 		if (b->readers[i].dwarf == NULL) {
@@ -608,12 +620,12 @@ static int handles_open(struct build *b, const char *path)
 	return b->elf != NULL;
 }
 
-int line_index_build(
-        const char *path, unsigned jobs, const struct line_index_key *key, struct line_index *out)
+int line_index_build(const struct line_source *source, unsigned jobs,
+        const struct line_index_key *key, struct line_index *out)
 {
 	struct build b = {.fd = -1, .jobs = jobs != 0 ? jobs : 1};
 	struct merge m = {.build = &b};
-	int rc = handles_open(&b, path);
+	int rc = handles_open(&b, source);
 
 	*out = (struct line_index){0};
 	if (rc > 0) {

@@ -2,10 +2,10 @@
 /* Replaces line_build.c in a build without libdw: no line is known. */
 #include "symbol/line_index.h"
 
-int line_index_build(
-        const char *path, unsigned jobs, const struct line_index_key *key, struct line_index *out)
+int line_index_build(const struct line_source *source, unsigned jobs,
+        const struct line_index_key *key, struct line_index *out)
 {
-	(void)path;
+	(void)source;
 	(void)jobs;
 	(void)key;
 	*out = (struct line_index){0};

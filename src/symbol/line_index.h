@@ -81,11 +81,17 @@ bool line_index_load(const char *folder, const struct line_index_key *key, struc
 void line_index_save(
         const char *folder, const struct line_index_key *key, const struct line_index *x);
 
+/* A file with debug information, by its name, or by its bytes if they are not those of a file. */
+struct line_source {
+	const char *path;
+	struct span bytes; /* .p NULL: open path */
+};
+
 /*
- * Reads the debug information of the file `path` through libdw on `jobs` threads. The index is empty
- * if there is none. SONDE_ENOMEM; SONDE_ELIMIT: it is too large for an index.
+ * Reads the debug information of a file through libdw on `jobs` threads. The index is empty if there
+ * is none. SONDE_ENOMEM; SONDE_ELIMIT: it is too large for an index.
  */
-int line_index_build(
-        const char *path, unsigned jobs, const struct line_index_key *key, struct line_index *out);
+int line_index_build(const struct line_source *source, unsigned jobs,
+        const struct line_index_key *key, struct line_index *out);
 
 #endif

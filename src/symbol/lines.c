@@ -64,13 +64,17 @@ static int index_open(struct lines *l, const struct symbol_request *req,
 {
 	const struct image_build_id *id = &from->elf.build_id;
 	struct line_index_key key = {.size = from->file.bytes.n, .id_size = (uint32_t)id->size};
+	struct line_source source = {.path = path};
 	int rc;
 
+	if (from->file.map == NULL) {
+		source.bytes = from->file.bytes;
+	}
 	memcpy(key.id, id->bytes, id->size);
 	if (req->cache != NULL && line_index_load(req->cache, &key, &l->index)) {
 		return 0;
 	}
-	rc = line_index_build(path, req->jobs, &key, &l->index);
+	rc = line_index_build(&source, req->jobs, &key, &l->index);
 	if (rc == 0 && req->cache != NULL && l->index.nrows != 0) {
 		line_index_save(req->cache, &key, &l->index);
 	}

@@ -16,7 +16,8 @@ struct loader {
 	struct symbol_file object; /* the file that was executed */
 	struct symbol_file debug; /* its separate debug file */
 	struct image_inner inner; /* the symbols in the object's .gnu_debugdata */
-	struct image_text text; /* kallsyms or a perf map */
+	struct image_text file; /* kallsyms or a perf map of this machine */
+	struct span text; /* the same, or that of the bundle */
 	struct symbol_cache_key key;
 	uint64_t reference; /* address of the request's reference symbol in the text that is
 	                       read; 0: not found */
@@ -69,27 +70,13 @@ static void load_elf(struct loader *l)
 	        &l->b, have ? &object->elf : &debug->elf, have_debug ? &debug->elf : &object->elf);
 }
 
-/* This process's vdso replaces a recorded one if the ids agree, or if none was recorded. */
-static int load_vdso(struct loader *l, struct error *err)
+static void load_vdso(struct loader *l)
 {
-	struct span s = image_vdso();
-
-	if (s.n == 0) {
-		return SONDE_OK;
-	}
-	if (image_elf_open(&l->object.elf, s, err) < 0) {
-		return error_status(err);
-	}
-	if (l->search.where.id.size != 0 &&
-	        !symbol_same_id(&l->object.elf.build_id, &l->search.where.id)) {
-		image_elf_close(&l->object.elf);
-		if (!symbol_file_open(&l->search, IMAGE_PLACE_CACHE, &l->object)) {
-			l->lack = l->search.lack;
-			return SONDE_OK;
-		}
+	if (!symbol_file_open_vdso(&l->search, true, &l->object)) {
+		l->lack = l->search.lack;
+		return;
 	}
 	builder_read_elf(&l->b, &l->object.elf, &l->object.elf);
-	return SONDE_OK;
 }
 
 /* Converts "[ext4]" or ".../ext4.ko.xz" to "ext4", with '_' for '-'. */
@@ -123,27 +110,47 @@ static bool is_running_kernel(const struct loader *l, const char *module)
 	struct image_build_id id = {0};
 
 	if (l->search.where.id.size == 0) {
-		return l->req->running_kernel;
+		return l->req->running_kernel && symbol_search_here(&l->search);
 	}
 	id.size = (size_t)(module != NULL ? image_build_id_of_module(module, id.bytes)
 	                                  : image_build_id_of_kernel(id.bytes));
 	return id.size != 0 && symbol_same_id(&id, &l->search.where.id);
 }
 
+/* Reads a text of this machine; the result is that of image_text_read. */
+static int text_read(struct loader *l, const char *path)
+{
+	struct error err = {0};
+	int rc = image_text_read(&l->file, path, &err);
+
+	if (symbol_search_read(&l->search, rc)) {
+		l->text = (struct span){.p = l->file.bytes, .n = l->file.size};
+	}
+	return rc;
+}
+
+/* The symbols of a module are those of the kernel's text, which its own build id does not name. */
+static bool find_bundled_kallsyms(struct loader *l, const char *module)
+{
+	struct span id = module != NULL ? (struct span){NULL, 0} : symbol_search_id(&l->search);
+
+	return l->req->kallsyms == NULL && bundle_kallsyms(l->req->bundle, id, &l->text);
+}
+
 static bool find_kallsyms(struct loader *l, const char *module)
 {
 	const char *given = l->req->kallsyms;
-	struct error err = {0};
 
+	if (find_bundled_kallsyms(l, module)) {
+		return true;
+	}
 	if (given != NULL || is_running_kernel(l, module)) {
-		return symbol_search_read(&l->search,
-		        image_text_read(&l->text, given != NULL ? given : "/proc/kallsyms", &err));
+		return text_read(l, given != NULL ? given : "/proc/kallsyms") >= 0;
 	}
 	for (unsigned i = 0; image_place_name(&l->search.where, IMAGE_PLACE_CACHE, i,
 	             l->search.name, sizeof(l->search.name));
 	        i++) {
-		if (symbol_search_read(
-		            &l->search, image_text_read(&l->text, l->search.name, &err))) {
+		if (text_read(l, l->search.name) >= 0) {
 			return true;
 		}
 	}
@@ -169,7 +176,7 @@ static bool find_reference(struct loader *l)
 static bool find_cached(struct loader *l)
 {
 	if (l->req->cache == NULL || l->req->kallsyms != NULL || l->b.demangle ||
-	        !is_running_kernel(l, NULL)) {
+	        find_bundled_kallsyms(l, NULL) || !is_running_kernel(l, NULL)) {
 		return false;
 	}
 	l->cacheable = find_reference(l) && symbol_cache_key_make(&l->key);
@@ -209,7 +216,6 @@ static void load_kernel(struct loader *l)
 {
 	char module[128];
 	bool is_module = l->req->kind == SYMBOL_MODULE;
-	struct span text;
 
 	l->b.demangle = l->req->demangle && l->req->demangle_kernel;
 	if (!is_module && l->req->vmlinux != NULL && l->req->kallsyms == NULL) {
@@ -224,13 +230,12 @@ static void load_kernel(struct loader *l)
 		l->lack = l->req->kallsyms != NULL ? SYMBOL_NO_FILE : SYMBOL_OTHER_KERNEL;
 		return;
 	}
-	text = (struct span){.p = l->text.bytes, .n = l->text.size};
-	builder_read_kallsyms(&l->b, text, is_module ? module : NULL);
-	if (l->b.count == 0 && text.n != 0 && !has_addresses(text)) {
+	builder_read_kallsyms(&l->b, l->text, is_module ? module : NULL);
+	if (l->b.count == 0 && l->text.n != 0 && !has_addresses(l->text)) {
 		l->lack = SYMBOL_HIDDEN;
 	}
 	if (!is_module && l->req->reference != NULL && l->reference == 0) {
-		(void)kallsyms_find(text, l->req->reference, &l->reference);
+		(void)kallsyms_find(l->text, l->req->reference, &l->reference);
 	}
 	if (is_module) {
 		builder_rebase(&l->b, l->req->base);
@@ -249,35 +254,53 @@ static bool live_map_name(struct loader *l)
 	       access(l->search.name, R_OK) == 0;
 }
 
-static void load_perf_map(struct loader *l)
+/* Writes the name that the map has in the recording; false: it is too long. */
+static bool map_name(struct loader *l)
 {
-	struct error err = {0};
 	const char *path = l->req->path;
-	int len = 0;
-	int rc;
+	int len;
 
-	if (live_map_name(l)) {
-		len = 0;
-	} else if (path != NULL && strstr(path, "/perf-") != NULL) {
+	if (path != NULL && strstr(path, "/perf-") != NULL) {
 		len = snprintf(l->search.name, sizeof(l->search.name), "%s", path);
 	} else {
 		len = snprintf(
 		        l->search.name, sizeof(l->search.name), "/tmp/perf-%u.map", l->req->pid);
 	}
-	if (len < 0 || (size_t)len >= sizeof(l->search.name)) {
-		return;
+	return len >= 0 && (size_t)len < sizeof(l->search.name);
+}
+
+/* Reads the map of this machine; it has no build id. */
+static bool map_read(struct loader *l)
+{
+	int rc;
+
+	if (!live_map_name(l) && !map_name(l)) {
+		return false;
 	}
-	rc = image_text_read(&l->text, l->search.name, &err);
-	if (!symbol_search_read(&l->search, rc)) {
+	rc = text_read(l, l->search.name);
+	if (rc < 0) {
 		l->lack = rc == SONDE_ENOENT ? SYMBOL_NO_MAP : SYMBOL_UNREADABLE;
-		return;
+		return false;
 	}
 	/* Anyone can write to /tmp: do not show names from another user's file. */
-	if (l->text.uid != 0 && l->text.uid != geteuid()) {
+	if (l->file.uid != 0 && l->file.uid != geteuid()) {
 		l->lack = SYMBOL_FOREIGN_MAP;
+		return false;
+	}
+	return true;
+}
+
+static void load_perf_map(struct loader *l)
+{
+	if (l->req->bundle != NULL) {
+		if (!map_name(l) || !bundle_file(l->req->bundle, l->search.name, &l->text)) {
+			l->lack = SYMBOL_NO_MAP;
+			return;
+		}
+	} else if (!map_read(l)) {
 		return;
 	}
-	builder_read_perf_map(&l->b, (struct span){.p = l->text.bytes, .n = l->text.size});
+	builder_read_perf_map(&l->b, l->text);
 }
 
 /* Names still point into the files, which must stay open. */
@@ -301,16 +324,15 @@ static int table_make(struct loader *l, struct symbol_table **out, struct error 
 	return SONDE_OK;
 }
 
-static int load(struct loader *l, struct error *err)
+static void load(struct loader *l)
 {
 	switch (l->req->kind) {
 	case SYMBOL_ELF: load_elf(l); break;
 	case SYMBOL_KERNEL:
 	case SYMBOL_MODULE: load_kernel(l); break;
-	case SYMBOL_VDSO: return load_vdso(l, err);
+	case SYMBOL_VDSO: load_vdso(l); break;
 	case SYMBOL_PERF_MAP: load_perf_map(l); break;
 	}
-	return SONDE_OK;
 }
 
 int symbol_table_load(
@@ -326,18 +348,64 @@ int symbol_table_load(
 	l->req = req;
 	l->b.demangle = req->demangle;
 	symbol_search_init(&l->search, req);
-	rc = load(l, err);
+	load(l);
 	l->b.failed = l->b.failed || l->search.failed;
-	if (rc == SONDE_OK) {
-		rc = table_make(l, out, err);
-	}
+	rc = table_make(l, out, err);
 	builder_fini(&l->b);
 	symbol_file_close(&l->object);
 	symbol_file_close(&l->debug);
 	image_inner_close(&l->inner);
-	free(l->text.bytes);
+	free(l->file.bytes);
 	free(l);
 	return rc;
+}
+
+/* Finds the text of a request. */
+static bool find_text(struct loader *l)
+{
+	char module[128];
+
+	if (l->req->kind == SYMBOL_PERF_MAP) {
+		return l->req->bundle != NULL ? map_name(l) && bundle_file(l->req->bundle,
+		                                                       l->search.name, &l->text)
+		                              : map_read(l);
+	}
+	module_name(l->req->path != NULL ? l->req->path : "", module, sizeof(module));
+	l->lack = SYMBOL_OTHER_KERNEL;
+	if (!find_kallsyms(l, l->req->kind == SYMBOL_MODULE ? module : NULL)) {
+		return false;
+	}
+	l->lack = SYMBOL_HIDDEN;
+	return has_addresses(l->text);
+}
+
+int symbol_text_read(const struct symbol_request *req, struct symbol_text *out)
+{
+	struct loader *l = calloc(1, sizeof(*l));
+	bool found, failed;
+
+	*out = (struct symbol_text){.lack = SYMBOL_NO_FILE};
+	if (l == NULL) {
+		return SONDE_ENOMEM;
+	}
+	l->req = req;
+	symbol_search_init(&l->search, req);
+	found = find_text(l);
+	failed = l->search.failed;
+	out->text = l->text;
+	out->file = l->file;
+	out->lack = l->lack;
+	if (req->kind == SYMBOL_PERF_MAP && map_name(l)) {
+		memcpy(out->name, l->search.name, sizeof(out->name));
+	}
+	free(l);
+	return failed ? SONDE_ENOMEM : found;
+}
+
+void symbol_text_close(struct symbol_text *t)
+{
+	free(t->file.bytes);
+	*t = (struct symbol_text){0};
 }
 
 int symbol_table_from_kallsyms(

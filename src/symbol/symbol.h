@@ -9,6 +9,7 @@
 #ifndef SONDE_SYMBOL_SYMBOL_H
 #define SONDE_SYMBOL_SYMBOL_H
 
+#include "bundle/bundle.h"
 #include "core/span.h"
 #include "core/status.h"
 #include "core/text.h"
@@ -77,6 +78,11 @@ struct symbol_request {
 	const char *build_ids; /* folder of objects by build id, ~/.debug; NULL: none */
 	const char *cache; /* folder in which the kernel's symbols, and lines of objects, are stored
 	                      between runs; NULL: none */
+	/*
+	 * Files of the recorded machine, which are used before those of this one. What has no build
+	 * id is used only from there. NULL: none.
+	 */
+	const struct bundle *bundle;
 	struct symbol_remote *remote; /* servers to ask for missing files; NULL: none */
 	unsigned jobs; /* threads that read debug information; 0: one */
 };
