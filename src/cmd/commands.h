@@ -14,6 +14,7 @@ int cmd_stat(int argc, char **argv);
 int cmd_test(int argc, char **argv);
 int cmd_cache(int argc, char **argv);
 int cmd_buildid_cache(int argc, char **argv);
+int cmd_bundle(int argc, char **argv);
 int cmd_buildid_list(int argc, char **argv);
 int cmd_evlist(int argc, char **argv);
 int cmd_db(int argc, char **argv);

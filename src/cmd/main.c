@@ -39,6 +39,7 @@ static const struct command {
         {"data", cmd_data, "write the samples of a recording as JSON of perf"},
         {"inject", cmd_inject, "add build ids and other information to a recording"},
         {"buildid-list", cmd_buildid_list, "list the build ids of a recording's objects"},
+        {"bundle", cmd_bundle, "pack a recording with all that it needs into one file"},
         {"archive", cmd_archive, "pack the objects of a recording for another machine"},
         {"buildid-cache", cmd_buildid_cache,
                 "list, add and remove the objects that recordings need later"},
