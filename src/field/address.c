@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "field/address.h"
 
+#include "core/array.h"
 #include "core/escape.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@ int address_cache_init(struct address_cache *c, struct sonde_session *session)
 {
 	c->session = session;
 	TRY(frame_reader_init(&c->frames, session_frames(session)));
-	c->slots = calloc(ADDRESS_SLOTS, sizeof(*c->slots));
+	c->slots = array_map(ADDRESS_SLOTS * sizeof(*c->slots));
 	if (c->slots == NULL) {
 		frame_reader_fini(&c->frames);
 		return SONDE_ENOMEM;
@@ -23,7 +24,7 @@ void address_cache_fini(struct address_cache *c)
 	for (size_t i = 0; c->slots != NULL && i < ADDRESS_SLOTS; i++) {
 		free(c->slots[i].longer);
 	}
-	free(c->slots);
+	array_unmap(c->slots, ADDRESS_SLOTS * sizeof(*c->slots));
 	c->slots = NULL;
 	frame_reader_fini(&c->frames);
 }
@@ -224,11 +225,24 @@ static struct address_key make_key(
 	return key;
 }
 
-static struct address_slot *slot_of(struct address_cache *c, const struct address_key *key)
+static struct address_slot *slot_of(struct address_cache *c, uint64_t address, uint32_t root)
 {
-	uint64_t h = (key->address ^ (uint64_t)key->root << 40) * 0x9e3779b97f4a7c15ULL;
+	uint64_t h = (address ^ (uint64_t)root << 40) * 0x9e3779b97f4a7c15ULL;
 
 	return &c->slots[h >> 40 & (ADDRESS_SLOTS - 1)];
+}
+
+void address_prefetch(struct address_cache *c, const struct timeline_view *view,
+        const uint64_t *addresses, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool kernel = addresses[i] >> 63 != 0;
+		const struct address_slot *s =
+		        slot_of(c, addresses[i], kernel ? view->kernel_root : view->root);
+
+		__builtin_prefetch(s);
+		__builtin_prefetch(&s->text[ADDRESS_INLINE / 2]);
+	}
 }
 
 static bool slot_fits(const struct address_slot *s, const struct address_key *key)
@@ -265,7 +279,7 @@ void address_text(struct address_cache *c, struct text *out, const struct timeli
         uint32_t cpumode, uint64_t address, unsigned parts)
 {
 	struct address_key key = make_key(view, cpumode, address, parts);
-	struct address_slot *s = slot_of(c, &key);
+	struct address_slot *s = slot_of(c, key.address, key.root);
 	size_t start = out->n;
 	char *p;
 

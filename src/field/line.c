@@ -9,6 +9,8 @@
 #include <ctype.h>
 #include <time.h>
 
+#define PREFETCH_MAX 32u /* addresses of a chain */
+
 #define NS_PER_SEC  1000000000u
 #define ID_WIDTH    7u /* as in perf 6.12; 5 in perf 6.1 */
 #define MISC_WIDTH  6u
@@ -726,6 +728,12 @@ void line_text(struct text *out, const struct line_plan *plan, const struct line
 	/* as in perf: after the instruction, except in lines of branches */
 	uint64_t late = plan->branch ? 0 : plan->printed & FIELD_BIT(FIELD_IPC);
 
+	if (plan->chain) {
+		uint64_t n = sample->s.callchain_len;
+
+		address_prefetch(c.addresses, sample->view, sample->s.callchain,
+		        n < PREFETCH_MAX ? n : PREFETCH_MAX);
+	}
 	put_fields(&c, plan->printed & ~late);
 	if (plan->branch) {
 		put_target(&c);
