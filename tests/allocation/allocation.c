@@ -224,6 +224,8 @@ int main(int argc, char **argv)
 	below(in.kallsyms, sizeof(in.kallsyms), in.folder, "kallsyms");
 	below(in.code, sizeof(in.code), in.folder, "code");
 	below(in.trace, sizeof(in.trace), in.folder, "trace");
+	below(in.traced, sizeof(in.traced), in.folder, "others.data");
+	below(in.symfs, sizeof(in.symfs), in.folder, "symfs");
 	below(in.out, sizeof(in.out), in.folder, "out");
 	for (size_t i = 0; i < 4; i++) {
 		below(containers[i], sizeof(containers[i]), in.folder, names[i]);
@@ -232,6 +234,7 @@ int main(int argc, char **argv)
 	test_cases(read_cases, &st, false);
 	test_cases(write_cases, &st, false);
 	test_cases(pt_cases, &st, false);
+	test_cases(traces_cases, &st, false);
 	test_cases(record_cases, &st, true);
 	test_cases(count_cases, &st, true);
 	return tap_done();

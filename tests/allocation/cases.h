@@ -18,6 +18,7 @@ struct input {
 	        [5]; /* the same as stream, folder, compressed, swapped, damaged; NULL ends */
 	char kallsyms[256];
 	char code[256], trace[256]; /* Intel PT */
+	char traced[256], symfs[256]; /* a recording with a trace and other samples; its programs */
 	char counts[256]; /* of `stat record` */
 	char out[256]; /* written by cases */
 	char *program; /* to run */
@@ -39,7 +40,7 @@ struct alloc_case {
 };
 
 extern const struct alloc_case read_cases[], write_cases[], record_cases[], count_cases[],
-        pt_cases[];
+        pt_cases[], traces_cases[];
 
 /* Adds bytes to the outcome; of the type of output functions, with the outcome as arg. */
 int outcome_add(void *outcome, const char *bytes, size_t n);
