@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Half of the input is code, half is a trace after a PSB that leads into the code. Steps and counts
- * give the same numbers, both end, and two threads give the same.
+ * give the same numbers, both end, and two threads give the same. Code in a unit gives the same steps
+ * as code of the space alone; code in two units is followed, too, although instructions may be cut.
  */
+#include "pt/image.h"
+
 #include <sonde/pt_flow.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,7 +211,8 @@ static void check_parts(struct sonde_pt_graph *graph, const uint8_t *trace, size
 	sonde_pt_flow_free(flow);
 }
 
-static void follow(const struct sonde_pt_image *image, const uint8_t *trace, size_t n,
+/* Returns the hash of all steps; 0: too many. */
+static uint64_t follow(const struct sonde_pt_image *image, const uint8_t *trace, size_t n,
         const struct variant *variant)
 {
 	struct sonde_pt_graph *graph = sonde_pt_graph_new(image);
@@ -217,6 +221,7 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 	const struct sonde_pt_totals *totals;
 	const struct sonde_pt_step *step;
 	uint64_t insns = 0, events = 0, errors = 0, gaps = 0, lost = 0, last = 0, done = 0, h = 0;
+	bool loop = false;
 	int rc = 1;
 
 	if (graph == NULL || steps == NULL || counts == NULL ||
@@ -228,6 +233,7 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 		insns += step->kind == SONDE_PT_STEP_INSN;
 		events += step->kind == SONDE_PT_STEP_EVENT;
 		errors += step->kind == SONDE_PT_STEP_ERROR;
+		loop = loop || step->error == SONDE_PT_ERROR_LOOP;
 		if (step->kind == SONDE_PT_STEP_GAP) {
 			if (step->offset < last || step->end < step->offset || step->end > n) {
 				abort(); /* gaps must be in order */
@@ -237,21 +243,82 @@ static void follow(const struct sonde_pt_image *image, const uint8_t *trace, siz
 			gaps++;
 		}
 	}
-	if (rc < 0 || (rc == 0 && (insns != totals->insns || events != totals->events ||
-	                                  errors != totals->errors || gaps != totals->gaps ||
-	                                  lost != totals->gap_bytes))) {
+	/* counting finds that code which leaves a unit loops for ever sooner than steps do */
+	loop = loop && pt_image_has_units(image);
+	if (rc < 0 || (rc == 0 && !loop &&
+	                      (insns != totals->insns || events != totals->events ||
+	                              errors != totals->errors || gaps != totals->gaps ||
+	                              lost != totals->gap_bytes))) {
 		abort();
 	}
-	if (!variant->moves) {
+	if (!loop && !variant->moves) {
 		check_jobs(graph, trace, n, variant->options, totals);
 	}
-	check_sampled(graph, trace, n, variant, totals);
-	if (rc == 0 && !variant->moves) {
+	if (!loop) {
+		check_sampled(graph, trace, n, variant, totals);
+	}
+	if (!loop && rc == 0 && !variant->moves) {
 		check_parts(graph, trace, n, variant->options, h);
 	}
 	sonde_pt_flow_free(steps);
 	sonde_pt_flow_free(counts);
 	sonde_pt_graph_free(graph);
+	return rc == 0 && !loop ? h : 0;
+}
+
+/* The code of the spaces 0 and 1 as one unit, or two; the spaces themselves have it, too. */
+struct units {
+	const uint8_t *code;
+	size_t n, cut; /* the second unit begins there; n: there is none */
+};
+
+static bool find_unit(void *arg, uint32_t space, uint64_t address, struct pt_unit_at *out)
+{
+	const struct units *u = arg;
+	uint64_t at = address - CODE_AT;
+
+	if (space > 1 || at >= u->n) {
+		return false;
+	}
+	out->unit = at >= u->cut;
+	out->first = CODE_AT + (out->unit != 0 ? u->cut : 0);
+	out->last = CODE_AT + (out->unit != 0 ? u->n : u->cut) - 1;
+	out->bias = out->first - 64;
+	return true;
+}
+
+static size_t read_unit(void *arg, uint32_t unit, uint64_t address, uint8_t *to, size_t n)
+{
+	const struct units *u = arg;
+	uint64_t at = address - 64 + (unit != 0 ? u->cut : 0);
+	uint64_t end = unit != 0 ? u->n : u->cut;
+	size_t more = at < end ? (size_t)(end - at) : 0;
+
+	more = more < n ? more : n;
+	if (more != 0) {
+		memcpy(to, u->code + at, more);
+	}
+	return more;
+}
+
+/* want: of the same code without units; 0: not known */
+static void follow_units(struct units *u, const uint8_t *trace, size_t n,
+        const struct variant *variant, uint64_t want)
+{
+	struct sonde_pt_image *image = sonde_pt_image_new();
+	uint64_t got;
+
+	if (image == NULL || sonde_pt_image_add(image, 0, CODE_AT, u->code, u->n) != 0 ||
+	        sonde_pt_image_set_base(image, 1, 0) != 0 ||
+	        sonde_pt_image_add(image, 2, CODE_AT, u->code + u->n / 2, u->n - u->n / 2) != 0) {
+		abort();
+	}
+	pt_image_set_units(image, find_unit, read_unit, u);
+	got = follow(image, trace, n, variant);
+	if (u->cut == u->n && want != 0 && got != 0 && got != want) {
+		abort();
+	}
+	sonde_pt_image_free(image);
 }
 
 static uint32_t choose(void *arg, const struct sonde_pt_asid *asid)
@@ -267,6 +334,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct sonde_pt_flow_options options = {.size = sizeof(options)};
 	struct variant variant = {.options = &options};
 	struct sonde_pt_image *image = sonde_pt_image_new();
+	struct units units;
+	uint64_t found;
+	bool in_units;
 	size_t code;
 	uint8_t *trace;
 
@@ -279,6 +349,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.choose_space = data[0] & 8 ? choose : NULL;
 	options.time = data[0] & 16;
 	variant.moves = data[0] & 32;
+	in_units = data[0] & 64;
 	variant.at = 23 + data[1] % 64;
 	data++;
 	size--;
@@ -296,7 +367,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	memcpy(trace, head, sizeof(head));
 	memcpy(trace + sizeof(head), data + code, size - code);
-	follow(image, trace, sizeof(head) + size - code, &variant);
+	found = follow(image, trace, sizeof(head) + size - code, &variant);
+	units = (struct units){.code = data, .n = code, .cut = code};
+	if (in_units && !variant.moves) {
+		follow_units(&units, trace, sizeof(head) + size - code, &variant, found);
+		units.cut = code / 2;
+		follow_units(&units, trace, sizeof(head) + size - code, &variant, 0);
+	}
 	free(trace);
 	sonde_pt_image_free(image);
 	return 0;

@@ -91,6 +91,9 @@ static int keep(struct aux_follower *f, struct aux_past *item)
 	t = &f->trails.items[number].trail;
 	branches = t->nbranches < w->other_last ? t->nbranches : w->other_last;
 	trail_chain_calls(&chain, t);
+	if (chain.n + branches == 0) {
+		return 0;
+	}
 	if (!array_reserve(&p->words, &p->words_cap, p->nwords + chain.n + 3 * branches,
 	            sizeof(*p->words))) {
 		return SONDE_ENOMEM;
