@@ -148,7 +148,10 @@ static int waiting_count(struct profile *p, struct profile_worker *w)
 	return 0;
 }
 
-/* Makes the cache key of a sample; false: its words are in a buffer that is reused. */
+/*
+ * Makes the cache key of a sample; false: its words are in a buffer that is reused, as all samples that
+ * are made of traces.
+ */
 static bool recent_key(const struct profile_worker *w, const struct session_sample *s,
         const struct frame_chain *chain, uint32_t who, struct recent_sample *out)
 {
@@ -163,7 +166,7 @@ static bool recent_key(const struct profile_worker *w, const struct session_samp
 	        .who = who,
 	        .cpumode = s->cpumode};
 	if (chain->n != 0) {
-		if (words == w->frames_of.joined ||
+		if (s->extra != NULL || words == w->frames_of.joined ||
 		        (scratch->words != NULL && words >= scratch->words &&
 		                words < scratch->words + scratch->cap)) {
 			return false;
