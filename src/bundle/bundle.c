@@ -509,12 +509,14 @@ bool bundle_kallsyms(const struct bundle *b, struct span id, struct span *out)
 	}
 	for (size_t i = first_from(b, BUNDLE_OBJECTS); i < b->n; i++) {
 		const char *name = b->members[i].name;
-		const char *slash = strrchr(name, '/');
+		const char *slash;
 
 		if (strncmp(name, BUNDLE_OBJECTS, strlen(BUNDLE_OBJECTS)) != 0) {
 			return false;
 		}
-		if (strcmp(slash + 1, BUNDLE_KALLSYMS) == 0 && b->members[i].bytes.n != 0) {
+		slash = strrchr(name + strlen(BUNDLE_OBJECTS), '/');
+		if (slash != NULL && strcmp(slash + 1, BUNDLE_KALLSYMS) == 0 &&
+		        b->members[i].bytes.n != 0) {
 			*out = b->members[i].bytes;
 			return true;
 		}

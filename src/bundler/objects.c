@@ -263,9 +263,12 @@ int bundler_put_objects(struct sonde_bundler *b)
 	size_t n = timeline_objects(t);
 	bool *hit = calloc(n + 1, sizeof(*hit));
 	bool all = needs_all(b), kernel_done = false;
-	int rc = hit != NULL ? 0 : error_nomem(&b->error);
+	int rc = 0;
 
-	if (rc >= 0 && !all && session_all_hits(b->session, hit) < 0) {
+	if (hit == NULL) {
+		return error_nomem(&b->error);
+	}
+	if (!all && session_all_hits(b->session, hit) < 0) {
 		rc = error_take(&b->error, sonde_session_error(b->session));
 	}
 	for (uint32_t i = 0; i < n && rc >= 0; i++) {
