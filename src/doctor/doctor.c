@@ -23,6 +23,7 @@ static const struct check {
         {"mlock", "memory for rings", doctor_check_mlock},
         {"open-files", "open files", doctor_check_files},
         {"sample-rate", "sample rate", doctor_check_rate},
+        {"call-chains", "whole call chains", doctor_check_chains},
         {"pmus", "PMUs", doctor_check_pmus},
         {"hardware", "hardware counters", doctor_check_hardware},
         {"rdpmc", "user-space reading", doctor_check_rdpmc},

@@ -67,6 +67,7 @@ void doctor_check_perf(struct sonde_doctor *d);
 void doctor_check_paranoid(struct sonde_doctor *d);
 void doctor_check_caps(struct sonde_doctor *d);
 void doctor_check_mlock(struct sonde_doctor *d);
+void doctor_check_chains(struct sonde_doctor *d);
 void doctor_check_rate(struct sonde_doctor *d);
 void doctor_check_files(struct sonde_doctor *d);
 void doctor_check_kptr(struct sonde_doctor *d);

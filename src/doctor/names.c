@@ -79,8 +79,13 @@ void doctor_check_debuginfod(struct sonde_doctor *d)
 {
 	const char *urls = d->options.debuginfod_urls;
 
+	if (urls != NULL && urls[0] != '\0') {
+		doctor_set(d, SONDE_DOCTOR_OK,
+		        "--debuginfod asks the servers of DEBUGINFOD_URLS for missing files");
+		return;
+	}
 	doctor_set(d, SONDE_DOCTOR_LIMITED,
-	        "%sSonde fetches no debug files yet: they are looked for on this machine only",
-	        urls != NULL && urls[0] != '\0' ? "DEBUGINFOD_URLS is set, but " : "");
-	doctor_fix(d, "install the debug files of the package (NAME-dbgsym or NAME-debuginfo)");
+	        "DEBUGINFOD_URLS is not set: debug files are looked for on this machine only");
+	doctor_fix(d, "install the debug files of the package (NAME-dbgsym or NAME-debuginfo), or "
+	              "'sonde report --debuginfod=URLS'");
 }

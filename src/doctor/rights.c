@@ -128,6 +128,39 @@ static int64_t limit(const struct sonde_doctor *d, const char *name)
 	return strtoll(value, NULL, 10);
 }
 
+/* Whether no limit binds the memory of this user's rings. */
+static bool has_any_memory(const struct sonde_doctor *d)
+{
+	return doctor_can(d, CAP_IPC_LOCK) || d->paranoid == -1 ||
+	       limit(d, "Max locked memory") < 0;
+}
+
+/*
+ * Chains of --call-graph unwind. Copies of stacks need rings of 2 MiB, so that none is lost while
+ * programs keep all cpus busy; smaller ones are used where the limits require it.
+ */
+void doctor_check_chains(struct sonde_doctor *d)
+{
+	const int64_t wanted = 2048 + d->page_size / 1024; /* KiB */
+	int64_t each = doctor_number(d, "proc/sys/kernel/perf_event_mlock_kb", 516);
+	const char *what = "record --call-graph unwind finds all callers, also in programs without "
+	                   "frame pointers, where -g finds few";
+
+	if (d->paranoid == INT64_MIN) {
+		doctor_set(d, SONDE_DOCTOR_MISSING, "there are none without perf events");
+		return;
+	}
+	if (has_any_memory(d) || each >= wanted) {
+		doctor_set(d, SONDE_DOCTOR_OK, "%s", what);
+		return;
+	}
+	doctor_set(d, SONDE_DOCTOR_LIMITED,
+	        "%s; its rings are smaller than 2 MiB for this user, so that busy machines can "
+	        "lose samples",
+	        what);
+	doctor_fix(d, "sudo sysctl kernel.perf_event_mlock_kb=%lld", (long long)wanted);
+}
+
 /*
  * Per cpu, perf_event_mlock_kb less a page for all rings of a user together, and RLIMIT_MEMLOCK
  * once per process: perf_event_open(2), and observed behaviour of the kernel.
