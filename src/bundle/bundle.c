@@ -408,7 +408,7 @@ bool bundle_find(const struct bundle *b, const char *name, struct span *out)
 {
 	size_t i = b != NULL ? first_from(b, name) : 0;
 
-	if (b == NULL || i == b->n || strcmp(b->members[i].name, name) != 0 ||
+	if (b == NULL || i >= b->n || strcmp(b->members[i].name, name) != 0 ||
 	        b->members[i].bytes.n == 0) {
 		return false;
 	}
