@@ -79,6 +79,8 @@ static int write_database(struct export_command *x, struct sonde_session *s)
 
 static int run(struct export_command *x)
 {
+	x->from.progress.count = &x->counts.samples;
+	x->from.progress.unit = "samples";
 	struct sonde_session *s = recording_open(&x->from);
 	int rc = s != NULL ? write_database(x, s) : RECORDING_FAILED;
 

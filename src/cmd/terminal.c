@@ -220,12 +220,24 @@ static const char *time_left(char out[32], uint64_t elapsed, uint64_t done, uint
 	return out;
 }
 
+/* ", 120000 samples/s"; nothing in the first second. */
+static const char *rate(char out[64], const struct terminal_progress *p, uint64_t now)
+{
+	double seconds = (double)(now - p->started) / NS_PER_S;
+
+	out[0] = '\0';
+	if (p->count != NULL && seconds >= 1) {
+		(void)snprintf(out, 64, ", %.0f %s/s", (double)*p->count / seconds, p->unit);
+	}
+	return out;
+}
+
 void terminal_progress_show(void *arg, uint64_t done, uint64_t total)
 {
 	struct terminal_progress *p = arg;
 	unsigned percent = total == 0 ? 0 : (unsigned)((double)done / (double)total * 100.0);
 	int filled = (int)percent * BAR_WIDTH / 100;
-	char left[32];
+	char left[32], per_second[64];
 	uint64_t now;
 
 	if (p->over || !isatty(STDERR_FILENO)) {
@@ -238,9 +250,9 @@ void terminal_progress_show(void *arg, uint64_t done, uint64_t total)
 	        (p->printed != 0 && p->percent == percent && now - p->printed < NS_PER_S)) {
 		return;
 	}
-	(void)fprintf(stderr, "\rProcessing [%.*s%*s] %u%%%s\033[K", filled,
+	(void)fprintf(stderr, "\rProcessing [%.*s%*s] %u%%%s%s\033[K", filled,
 	        "########################################", BAR_WIDTH - filled, "", percent,
-	        time_left(left, now - p->step, done, total));
+	        rate(per_second, p, now), time_left(left, now - p->step, done, total));
 	p->printed = now;
 	p->percent = percent;
 }

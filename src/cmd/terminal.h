@@ -71,6 +71,8 @@ struct terminal_progress {
 	uint64_t printed; /* ns: when the bar was printed last; 0: there is none */
 	unsigned percent; /* in the bar */
 	bool over; /* nothing more is shown */
+	const uint64_t *count; /* things that were done, whose rate is shown; NULL: none */
+	const char *unit; /* what they are called */
 };
 
 /* For on_progress of the library's options; arg is the struct terminal_progress. */
