@@ -77,9 +77,12 @@ static int learn(struct edit_redact *x, const struct sonde_raw_record *raw)
 	struct place place;
 	struct span name;
 
+	/* threads of the kernel have names such as "kworker/0:1": their parts are learned too */
 	if (place_of(r.type, &place) && name_find(x, &r, &name)) {
-		return (place.is_path ? names_learn_path : names_learn)(
-		        &x->names, (const char *)name.p, name.n);
+		if (!place.is_path) {
+			TRY(names_learn(&x->names, (const char *)name.p, name.n));
+		}
+		return names_learn_path(&x->names, (const char *)name.p, name.n);
 	}
 	for (size_t at = 16; r.type == RECORD_THREAD_MAP && at + COMM_SIZE <= r.body.n; at += 24) {
 		const char *comm = (const char *)r.body.p + at;
