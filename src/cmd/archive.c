@@ -24,50 +24,37 @@
 #define ID_DIGITS 40u /* of the longest build id */
 
 struct ids {
-	char (*items)[ID_DIGITS + 1];
+	char (*items)[ID_DIGITS + 1]; /* sorted */
 	size_t n, cap;
-	char line[ID_DIGITS + 2]; /* beginning of the line that is read */
-	size_t at; /* bytes of that line so far */
-	bool failed; /* out of memory */
 };
 
-static void id_add(struct ids *ids)
+static int id_compare(const void *a, const void *b)
 {
-	size_t n = strspn(ids->line, "0123456789abcdef");
+	return strcmp(a, b);
+}
 
-	if (n < 4 || n > ID_DIGITS || ids->line[n] != ' ') {
-		return; /* an object without a build id */
+static int id_add(void *arg, const struct sonde_build_id *object)
+{
+	struct ids *ids = arg;
+
+	if (object->id_size < 2 || object->id_size * 2 > ID_DIGITS) {
+		return 0; /* an object without a build id */
 	}
 	if (ids->n == ids->cap) {
 		size_t cap = ids->cap != 0 ? 2 * ids->cap : 64;
 		void *more = realloc(ids->items, cap * sizeof(*ids->items));
 
 		if (more == NULL) {
-			ids->failed = true;
-			return;
+			return SONDE_ENOMEM;
 		}
 		ids->items = more;
 		ids->cap = cap;
 	}
-	memcpy(ids->items[ids->n], ids->line, n);
-	ids->items[ids->n++][n] = '\0';
-}
-
-/* Reads lines "ID NAME". */
-static int ids_take(void *arg, const char *text, size_t n)
-{
-	struct ids *ids = arg;
-
-	for (size_t i = 0; i < n; i++) {
-		if (text[i] == '\n') {
-			ids->line[ids->at] = '\0';
-			id_add(ids);
-			ids->at = 0;
-		} else if (ids->at <= ID_DIGITS) {
-			ids->line[ids->at++] = text[i];
-		}
+	for (size_t i = 0; i < object->id_size; i++) {
+		(void)snprintf(ids->items[ids->n] + 2 * i, 3, "%02x", object->id[i]);
 	}
-	return ids->failed ? -1 : 0;
+	ids->n++;
+	return 0;
 }
 
 static int ids_read(struct ids *ids, const char *input, bool force)
@@ -77,7 +64,10 @@ static int ids_read(struct ids *ids, const char *input, bool force)
 	int rc = SONDE_ENOMEM;
 
 	if (inspect_begin(&i, false, force, false)) {
-		rc = sonde_inspector_build_ids(i.in, input, &o, ids_take, ids);
+		rc = sonde_inspector_list_build_ids(i.in, input, &o, id_add, ids);
+	}
+	if (ids->n != 0) {
+		qsort(ids->items, ids->n, sizeof(*ids->items), id_compare);
 	}
 	return inspect_end(&i, rc, input);
 }
@@ -92,12 +82,9 @@ struct members {
 static int member_take(void *arg, const char *hex, const char *path)
 {
 	struct members *m = arg;
-	bool wanted = false;
 
-	for (size_t i = 0; i < m->ids->n && !wanted; i++) {
-		wanted = strcmp(m->ids->items[i], hex) == 0;
-	}
-	if (!wanted) {
+	if (m->ids->n == 0 || bsearch(hex, m->ids->items, m->ids->n, sizeof(*m->ids->items),
+	                              id_compare) == NULL) {
 		return 0;
 	}
 	m->n++;

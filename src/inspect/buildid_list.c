@@ -247,8 +247,28 @@ static void lines_keep_missing(struct lines *lines, const char *folder)
 	lines->n = n;
 }
 
-static int print_list(struct sonde_inspector *in, struct sonde_session *s, const char *path,
-        const struct sonde_build_ids_options *options, struct text *out)
+/* What is done with the list. */
+struct taker {
+	struct text *out; /* printed here; NULL: passed to fn */
+	sonde_build_id_fn fn;
+	void *arg;
+};
+
+static int lines_pass(const struct lines *lines, const struct taker *to)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < lines->n && rc >= 0; i++) {
+		const struct line *l = &lines->items[i];
+		const struct sonde_build_id object = {l->id.p, l->id.n, l->name};
+
+		rc = to->fn(to->arg, &object);
+	}
+	return rc;
+}
+
+static int list_take(struct sonde_inspector *in, struct sonde_session *s, const char *path,
+        const struct sonde_build_ids_options *options, const struct taker *to)
 {
 	struct arena arena = {0};
 	struct lines lines = {0};
@@ -263,8 +283,10 @@ static int print_list(struct sonde_inspector *in, struct sonde_session *s, const
 	if (rc >= 0 && options->missing_in != NULL) {
 		lines_keep_missing(&lines, options->missing_in);
 	}
-	if (rc >= 0) {
-		(in->options.json ? put_json : put_lines)(out, &lines);
+	if (rc >= 0 && to->out == NULL) {
+		rc = lines_pass(&lines, to);
+	} else if (rc >= 0) {
+		(in->options.json ? put_json : put_lines)(to->out, &lines);
 	}
 	arena_fini(&arena);
 	return inspector_failed(in, error_plain(session_error(s), rc), session_error(s));
@@ -329,8 +351,9 @@ int sonde_inspector_kernel_maps(struct sonde_inspector *in, sonde_write_fn write
 	return inspector_write(in, &out, write, arg);
 }
 
-int sonde_inspector_build_ids(struct sonde_inspector *in, const char *path,
-        const struct sonde_build_ids_options *options, sonde_write_fn write, void *arg)
+/* Reads the list; 1: part of the input is missing. */
+static int list_read(struct sonde_inspector *in, const char *path,
+        const struct sonde_build_ids_options *options, const struct taker *to)
 {
 	struct sonde_build_ids_options o = {0};
 	struct sonde_session_options so = {.size = sizeof(so),
@@ -341,7 +364,6 @@ int sonde_inspector_build_ids(struct sonde_inspector *in, const char *path,
 	        .on_progress = in->options.on_progress,
 	        .progress_arg = in->options.progress_arg};
 	struct sonde_session *s;
-	struct text out = {0};
 	int rc;
 
 	TRY(inspector_begin(in, &o, sizeof(o), options));
@@ -349,13 +371,25 @@ int sonde_inspector_build_ids(struct sonde_inspector *in, const char *path,
 	if (s == NULL) {
 		return error_nomem(&in->error);
 	}
-	rc = print_list(in, s, path, &o, &out);
-	if (rc >= 0) {
-		rc = inspector_write(in, &out, write, arg);
-	}
-	if (rc >= 0) {
-		rc = inspector_part_missing(session_diags(s));
-	}
+	rc = list_take(in, s, path, &o, to);
+	rc = rc < 0 ? rc : inspector_part_missing(session_diags(s));
 	sonde_session_free(s);
 	return rc;
+}
+
+int sonde_inspector_build_ids(struct sonde_inspector *in, const char *path,
+        const struct sonde_build_ids_options *options, sonde_write_fn write, void *arg)
+{
+	struct text out = {0};
+	int rc = list_read(in, path, options, &(struct taker){.out = &out});
+	int written = rc < 0 ? rc : inspector_write(in, &out, write, arg);
+
+	text_fini(&out);
+	return written < 0 ? written : rc;
+}
+
+int sonde_inspector_list_build_ids(struct sonde_inspector *in, const char *path,
+        const struct sonde_build_ids_options *options, sonde_build_id_fn fn, void *arg)
+{
+	return list_read(in, path, options, &(struct taker){.fn = fn, .arg = arg});
 }

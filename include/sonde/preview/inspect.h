@@ -95,6 +95,20 @@ struct sonde_build_ids_options {
 SONDE_API int sonde_inspector_build_ids(struct sonde_inspector *in, const char *path,
         const struct sonde_build_ids_options *options, sonde_write_fn write, void *arg);
 
+/* An object and its build id; valid during the call. */
+struct sonde_build_id {
+	const uint8_t *id;
+	size_t id_size; /* bytes, at most 20; 0: it has none */
+	const char *name; /* path, or a name such as "[vdso]" */
+};
+
+/* Called for each object; a negative result ends the listing. */
+typedef int (*sonde_build_id_fn)(void *arg, const struct sonde_build_id *object);
+
+/* Passes the objects that sonde_inspector_build_ids prints to a function. As that; or fn's result. */
+SONDE_API int sonde_inspector_list_build_ids(struct sonde_inspector *in, const char *path,
+        const struct sonde_build_ids_options *options, sonde_build_id_fn fn, void *arg);
+
 /*
  * Prints build id, first and last address and name of the running kernel's code, and of each of its
  * modules. SONDE_EPERM: the kernel hides its addresses.
