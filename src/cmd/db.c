@@ -229,7 +229,8 @@ int cmd_db(int argc, char **argv)
 {
 	struct db_command c = {.input = "perf.db", .o = {.size = sizeof(c.o)}};
 	const struct option_def defs[] = {
-	        OPTION_TEXT('i', "input", &c.input, "DB", "the database (perf.db)"),
+	        OPTION_TEXT('i', "input", &c.input, "DB",
+	                "the database (perf.db): a file, or dbname=... of PostgreSQL"),
 	        OPTION_HEADING("Selection"),
 	        {.long_name = "tid",
 	                .kind = OPTION_KIND_UINT,

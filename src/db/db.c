@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct sonde_db *sonde_db_new(void)
 {
@@ -35,6 +36,14 @@ const struct sonde_error *sonde_db_error(const struct sonde_db *d)
 	return error_show(&d->error);
 }
 
+/* Whether it is a connection string of libpq, and no file. */
+static bool is_server(const char *name)
+{
+	return access(name, F_OK) != 0 &&
+	       (strchr(name, '=') != NULL || strncmp(name, "postgresql://", 13) == 0 ||
+	               strncmp(name, "postgres://", 11) == 0);
+}
+
 int sonde_db_open(struct sonde_db *d, const char *name)
 {
 	int rc;
@@ -44,7 +53,7 @@ int sonde_db_open(struct sonde_db *d, const char *name)
 	if (d->name == NULL) {
 		return error_nomem(&d->error);
 	}
-	d->engine = &db_sqlite;
+	d->engine = is_server(name) ? &db_postgresql : &db_sqlite;
 	rc = d->engine->open(d, name);
 	if (rc < 0) {
 		close_db(d);

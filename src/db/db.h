@@ -3,7 +3,7 @@
  * Questions about an exported recording:
  *
  *	options -> question.c   SQL with bound parameters, the same text on all engines
- *	        -> an engine    sqlite.c: rows
+ *	        -> an engine    sqlite.c, postgresql.c: rows
  *	        -> print.c      text or JSON
  */
 #ifndef SONDE_DB_H
@@ -82,7 +82,7 @@ struct sonde_db {
 	char *name;
 };
 
-extern const struct db_engine db_sqlite;
+extern const struct db_engine db_sqlite, db_postgresql;
 
 /* Makes the SQL of a question. options: whole, and right. 0 or SONDE_ENOMEM. */
 int db_query_make(struct db_query *q, const struct sonde_db_options *options);

@@ -26,10 +26,12 @@ bool libpq_load(struct libpq *out)
 	        {"PQexecParams", &out->exec_params}, {"PQgetResult", &out->next_result},
 	        {"PQresultStatus", &out->result_status},
 	        {"PQresultErrorMessage", &out->result_error}, {"PQntuples", &out->rows},
-	        {"PQgetvalue", &out->value}, {"PQclear", &out->clear}, {"PQputCopyData", &out->put},
-	        {"PQputCopyEnd", &out->put_end}, {"PQflush", &out->flush},
-	        {"PQsocket", &out->socket}, {"PQsetnonblocking", &out->set_nonblocking},
-	        {"PQescapeIdentifier", &out->quote}};
+	        {"PQgetvalue", &out->value}, {"PQgetlength", &out->length},
+	        {"PQgetisnull", &out->is_null}, {"PQsendQueryParams", &out->send_params},
+	        {"PQsetSingleRowMode", &out->single_row}, {"PQclear", &out->clear},
+	        {"PQputCopyData", &out->put}, {"PQputCopyEnd", &out->put_end},
+	        {"PQflush", &out->flush}, {"PQsocket", &out->socket},
+	        {"PQsetnonblocking", &out->set_nonblocking}, {"PQescapeIdentifier", &out->quote}};
 	void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	bool all = library != NULL;
 

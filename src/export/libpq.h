@@ -26,6 +26,10 @@ struct libpq {
 	__typeof__(&PQresultErrorMessage) result_error;
 	__typeof__(&PQntuples) rows;
 	__typeof__(&PQgetvalue) value;
+	__typeof__(&PQgetlength) length;
+	__typeof__(&PQgetisnull) is_null;
+	__typeof__(&PQsendQueryParams) send_params;
+	__typeof__(&PQsetSingleRowMode) single_row;
 	__typeof__(&PQclear) clear;
 	__typeof__(&PQputCopyData) put;
 	__typeof__(&PQputCopyEnd) put_end;

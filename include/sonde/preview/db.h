@@ -60,7 +60,8 @@ SONDE_API void sonde_db_free(struct sonde_db *d); /* NULL is fine */
 SONDE_API const struct sonde_error *sonde_db_error(const struct sonde_db *d);
 
 /*
- * Opens a database for reading: the path of a SQLite file. 0; SONDE_ENOENT, SONDE_EPERM, SONDE_EIO;
+ * Opens a database for reading: the path of a SQLite file, or a connection string of libpq, as
+ * "dbname=perf host=/tmp" or "postgresql:///perf". 0; SONDE_ENOENT, SONDE_EPERM, SONDE_EIO;
  * SONDE_EFORMAT: it is no database; SONDE_EUNSUPPORTED: this build cannot read such databases.
  */
 SONDE_API int sonde_db_open(struct sonde_db *d, const char *name);
