@@ -231,7 +231,7 @@ static void put_table_end(struct postgresql *p, size_t table, bool kept, struct 
 
 static int run_step(struct postgresql *p, struct text *sql, size_t step)
 {
-	session_progress(p->session, step, 2 * EXPORT_TABLES);
+	session_progress(p->session, step, (uint64_t)EXPORT_TABLES * 2);
 	return sql->n != 0 ? server_run_text(&p->server, sql) : 0;
 }
 

@@ -242,7 +242,7 @@ static inline char *store_number(char *p, enum sonde_export_type type, int64_t n
 
 	if (type == SONDE_EXPORT_BOOLEAN) {
 		p = store_be32(p, 1);
-		*p++ = number != 0;
+		*p++ = (char)(number != 0);
 	} else if (type == SONDE_EXPORT_INTEGER) {
 		p = store_be32(store_be32(p, 4), (uint32_t)number);
 	} else {
