@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define INDEX_SLOTS (2 * UNWIND_CACHE_ROWS)
+#define INDEX_SLOTS ((size_t)2 * UNWIND_CACHE_ROWS)
 
 int unwind_cache_init(struct unwind_cache *c)
 {
@@ -35,7 +35,7 @@ void unwind_cache_fini(struct unwind_cache *c)
 
 static void forget_all(struct unwind_cache *c)
 {
-	memset(c->slots, 0, UNWIND_CACHE_SLOTS * sizeof(*c->slots));
+	memset(c->slots, 0, (size_t)UNWIND_CACHE_SLOTS * sizeof(*c->slots));
 	memset(c->index, 0, INDEX_SLOTS * sizeof(*c->index));
 	c->nrows = 0;
 }
