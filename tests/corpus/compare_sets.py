@@ -45,6 +45,7 @@ WITH = {  # and of sets for what few recordings have, these
     "script:13": ["pages.data", "perf-pages", "sonde-pages"],
     "script:15": ["cgroups.data", "sonde-system"],
     "report:19": ["tracepoints"],
+    "report:29": ["many"],
     "report:30": ["perf61/group.data", "groups.data", "-group"],
     "report:33": ["sampcpu", "-system"],
     "report:48": ["branches.data"],
@@ -354,9 +355,18 @@ def cut_texts(_file, want, got):
     return line_by_line(want, got, lambda p, s: s if perf_text.ROW.match(p) and s.startswith(p) else p)
 
 
+def cut_groups(_file, want, got):
+    """Replaces the names of a group's events by Sonde's, if perf cut them to 511 characters."""
+    cut = re.compile(r"(# Samples: \S+ +of events '.{511})'$")
+    return line_by_line(want, got, lambda p, s: s if (found := cut.match(p)) and s.startswith(found.group(1)) else p)
+
+
 def without_first(_file, want, got):
-    """Removes the columns of the first event from Sonde's rows, and the titles from both."""
+    """Removes the columns of the first event from Sonde's rows, if perf has fewer, and the titles from both."""
     numbers = re.compile(r"^( +0\.00%)((?: +\d+\.\d\d%)+) +0((?: +\d+)+ )")
+    theirs, mine = (max((line.count("%") for line in lines if perf_text.ROW.match(line)), default=0) for lines in (want, got))
+    if theirs >= mine:
+        return want, got
     return tuple(sorted(re.sub(" +", " ", line) for line in lines if not line.startswith("#"))
                  for lines in (want, [numbers.sub(r"\2\3", line) for line in got]))
 
@@ -500,6 +510,7 @@ LATE_MASKS = [
     ("script:14", Mask("`script -F misc` of a sample in a hypervisor", "script", always, change=hypervisor)),
     ("report:.*", Mask("`report` of branches: Branch Statistics", "report", bit("BRANCH_STACK"),
                        change=without_statistics)),
+    ("report:(29|30)", Mask("`report` of a group: the names", "report", always, change=cut_groups)),
     ("report:(29|30)", Mask("`report` of a group of events whose first event has no samples", "report", always,
                             change=without_first)),
     (".*", Mask("`evlist`, `report`: events that perf 6.1 does not know", None, always, change=event_names)),
