@@ -313,7 +313,7 @@ int aux_open(struct aux *a, const struct aux_setup *setup)
 	set_period(a);
 	TRY(aux_filters_set(a));
 	set_batches(a);
-	TRY(aux_code_init(&a->code, setup->frames, &a->pokes));
+	TRY(aux_code_init(&a->code, setup->frames));
 	TRY(aux_events_make(a));
 	TRY(aux_queues_make(a));
 	TRY(aux_pasts_begin(a));

@@ -45,7 +45,7 @@ static size_t read_code(void *arg, uint32_t space, uint64_t address, uint8_t *to
 		memcpy(to, bytes.p, bytes.n);
 	}
 	if (mode == MISC_KERNEL) {
-		return aux_pokes_apply(c->pokes, s->pokes, address, to, n, bytes.n);
+		return frame_pokes_apply(&c->frames->pokes, s->pokes, address, to, n, bytes.n);
 	}
 	return bytes.n;
 }
@@ -165,10 +165,9 @@ static size_t read_unit(void *arg, uint32_t number, uint64_t address, uint8_t *t
 	return bytes.n;
 }
 
-int aux_code_init(
-        struct aux_code *c, const struct frame_resolver *frames, const struct aux_pokes *pokes)
+int aux_code_init(struct aux_code *c, const struct frame_resolver *frames)
 {
-	*c = (struct aux_code){.frames = frames, .pokes = pokes, .code = frame_code_new(frames)};
+	*c = (struct aux_code){.frames = frames, .code = frame_code_new(frames)};
 	pthread_mutex_init(&c->finding, NULL);
 	c->image = sonde_pt_image_new();
 	if (c->code == NULL || c->image == NULL) {

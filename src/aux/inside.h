@@ -34,30 +34,6 @@ struct aux_lost {
 	uint32_t pid, tid, cpu;
 };
 
-/* From a time on the kernel's code at an address is other bytes. */
-struct aux_poke {
-	uint64_t time; /* ns */
-	uint64_t address;
-	struct span bytes;
-};
-
-/* Sorted by time after aux_pokes_sort. */
-struct aux_pokes {
-	struct aux_poke *items;
-	size_t n, cap;
-};
-
-int aux_pokes_add(struct aux_pokes *p, const struct aux_poke *poke); /* SONDE_ENOMEM */
-int aux_pokes_sort(struct aux_pokes *p); /* SONDE_ENOMEM */
-/* The number of pokes at or before a time. */
-size_t aux_pokes_until(const struct aux_pokes *p, uint64_t time);
-/*
- * Applies the first `pokes` pokes to n bytes of code at an address, of which the first `known` are
- * set. Returns how many are set then.
- */
-size_t aux_pokes_apply(const struct aux_pokes *p, size_t pokes, uint64_t address, uint8_t *to,
-        size_t n, size_t known);
-
 /* The thread and code of a queue from a time on. */
 struct aux_range {
 	uint64_t time; /* ns */
@@ -194,15 +170,13 @@ struct aux_code {
 	struct aux_unit *units;
 	size_t nunits, units_cap;
 	struct index by_unit;
-	const struct aux_pokes *pokes;
 	const struct frame_resolver *frames;
 	struct frame_code *code;
 	struct sonde_pt_image *image;
 	struct sonde_pt_graph *graph;
 };
 
-int aux_code_init(
-        struct aux_code *c, const struct frame_resolver *frames, const struct aux_pokes *pokes);
+int aux_code_init(struct aux_code *c, const struct frame_resolver *frames);
 void aux_code_fini(struct aux_code *c);
 /* Sets *space to the number of an address space. SONDE_ENOMEM. */
 int aux_code_space(struct aux_code *c, const struct aux_space *key, uint32_t *space);
@@ -214,7 +188,6 @@ struct aux {
 	size_t npieces, pieces_cap;
 	struct timeline_thread *starts; /* of ITRACE_START records */
 	size_t nstarts, starts_cap;
-	struct aux_pokes pokes;
 	struct aux_pasts pasts;
 	struct aux_lost *lost; /* in the order of the recording */
 	size_t nlost, lost_cap;

@@ -88,19 +88,6 @@ static int add_start(struct aux *a, const struct record *r, bool swap)
 	return 0;
 }
 
-static int add_poke(
-        struct aux *a, const struct record *r, bool swap, const struct record_trailer *trailer)
-{
-	struct cursor c = cursor_make(r->body, swap);
-	struct aux_poke poke = {.time = trailer->time, .address = cursor_u64(&c)};
-	uint16_t before = cursor_u16(&c);
-	uint16_t after = cursor_u16(&c);
-
-	(void)cursor_take(&c, before);
-	poke.bytes = (struct span){cursor_take(&c, after), after};
-	return c.bad || after == 0 ? 0 : aux_pokes_add(&a->pokes, &poke);
-}
-
 int aux_add(struct aux *a, const struct record *r, bool swap, struct span trace,
         const struct record_trailer *trailer)
 {
@@ -109,7 +96,6 @@ int aux_add(struct aux *a, const struct record *r, bool swap, struct span trace,
 	case RECORD_AUXTRACE: return add_trace(a, r, swap, trace);
 	case RECORD_ITRACE_START: return add_start(a, r, swap);
 	case RECORD_AUX: return aux_lost_add(a, r, swap, trailer);
-	case RECORD_TEXT_POKE: return add_poke(a, r, swap, trailer);
 	default: return 0;
 	}
 }
@@ -299,7 +285,7 @@ static int space_at(struct aux *a, struct timeline_cursor *cursor, const struct 
 	const struct timeline *t = a->setup.timeline;
 
 	*out = (struct aux_space){.view = *timeline_at(t, cursor, who->pid, who->tid, time),
-	        .pokes = aux_pokes_until(&a->pokes, time)};
+	        .pokes = frame_pokes_until(&a->setup.frames->pokes, time)};
 	if (a->setup.guests && cursor->failed >= 0) {
 		out->guest = *timeline_guest_at(t, cursor, who->pid, who->tid, time);
 	}
@@ -309,6 +295,7 @@ static int space_at(struct aux *a, struct timeline_cursor *cursor, const struct 
 /* Adds a range for each change of a queue's thread, and of its address space. */
 static int add_ranges(struct aux *a, struct aux_queue *q, struct timeline_cursor *cursor)
 {
+	const struct frame_pokes *pokes = &a->setup.frames->pokes;
 	uint64_t time = a->timeless ? UINT64_MAX - 1 : 0;
 	uint64_t until;
 
@@ -327,8 +314,8 @@ static int add_ranges(struct aux *a, struct aux_queue *q, struct timeline_cursor
 		if (a->setup.guests && space.guest.until < until) {
 			until = space.guest.until;
 		}
-		if (space.pokes < a->pokes.n && a->pokes.items[space.pokes].time < until) {
-			until = a->pokes.items[space.pokes].time;
+		if (space.pokes < pokes->n && pokes->items[space.pokes].time < until) {
+			until = pokes->items[space.pokes].time;
 		}
 		until = until > time ? until : UINT64_MAX;
 		time = until;
@@ -355,7 +342,6 @@ int aux_queues_make(struct aux *a)
 {
 	size_t n;
 
-	TRY(aux_pokes_sort(&a->pokes));
 	for (size_t i = 0; i < a->npieces; i++) {
 		TRY(queue_piece(a, i));
 	}
@@ -376,6 +362,5 @@ void aux_queues_free(struct aux *a)
 	index_fini(&a->by_idx);
 	free(a->pieces);
 	free(a->starts);
-	free(a->pokes.items);
 	free(a->lost);
 }

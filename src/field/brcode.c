@@ -32,7 +32,8 @@ struct printer {
 
 struct block {
 	uint64_t start, end; /* end: the address of the last instruction */
-	struct span code; /* and bytes after it */
+	struct span code; /* and bytes after it; may be `own` */
+	uint8_t own[READ_MAX];
 	struct frame_code_kind kind;
 };
 
@@ -46,7 +47,9 @@ static enum found find_block(struct printer *p, uint64_t start, uint64_t end, st
 	uint32_t mode = frame_mode_of(frames, s->view, s->cpumode, start);
 	const struct frame *at;
 
-	*b = (struct block){.start = start, .end = end};
+	b->start = start;
+	b->end = end;
+	b->code = (struct span){NULL, 0};
 	if (start == 0 || end == 0) {
 		return NOT_FOUND;
 	}
@@ -57,8 +60,9 @@ static enum found find_block(struct printer *p, uint64_t start, uint64_t end, st
 		return NOT_FOUND;
 	}
 	at = frame_find(frames, s->view, mode, start);
-	if (at == NULL || frame_code_at(p->style->code, at, (size_t)(end - start) + FRAME_INSN_MAX,
-	                          &b->kind, &b->code) < 0) {
+	if (at == NULL ||
+	        frame_code_then(p->style->code, at, session_sample_then(s),
+	                (size_t)(end - start) + FRAME_INSN_MAX, b->own, &b->kind, &b->code) < 0) {
 		p->out->failed = true;
 		return NOT_FOUND;
 	}

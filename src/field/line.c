@@ -573,17 +573,17 @@ static void line_bpf_output(const struct line_context *c)
 }
 
 /* The bytes of the sampled instruction; empty: unknown. */
-static struct span insn_of(const struct line_context *c, struct frame_code_kind *kind)
+static const struct span *insn_of(const struct line_context *c, struct frame_insn_bytes *out)
 {
 	const struct session_sample *s = c->sample;
 	const struct frame *f =
 	        frame_find(&c->worker->addresses.frames, s->view, s->cpumode, s->s.ip);
-	struct span insn = {NULL, 0};
 
-	if (f == NULL || frame_insn_at(c->style->code, f, kind, &insn) < 0) {
+	out->code = (struct span){NULL, 0};
+	if (f == NULL || frame_insn_at(c->style->code, f, session_sample_then(s), out) < 0) {
 		c->out->failed = true;
 	}
-	return insn;
+	return &out->code;
 }
 
 /* Truncated, not rounded, as in perf. */
@@ -602,8 +602,8 @@ static void line_ipc(const struct line_context *c)
 static void line_insnlen(const struct line_context *c)
 {
 	const struct aux_extra *e = c->sample->extra;
-	struct frame_code_kind kind;
-	size_t n = e != NULL && e->insn_size != 0 ? e->insn_size : insn_of(c, &kind).n;
+	struct frame_insn_bytes bytes;
+	size_t n = e != NULL && e->insn_size != 0 ? e->insn_size : insn_of(c, &bytes)->n;
 
 	text_str(c->out, " ilen: ");
 	text_u64(c->out, n, 0, ' ');
@@ -611,24 +611,24 @@ static void line_insnlen(const struct line_context *c)
 
 static void line_insn(const struct line_context *c)
 {
-	struct frame_code_kind kind;
-	struct span insn = insn_of(c, &kind);
+	struct frame_insn_bytes bytes;
+	const struct span *insn = insn_of(c, &bytes);
 
-	text_str(c->out, insn.n != 0 ? " insn:" : "");
-	for (size_t i = 0; i < insn.n; i++) {
+	text_str(c->out, insn->n != 0 ? " insn:" : "");
+	for (size_t i = 0; i < insn->n; i++) {
 		text_char(c->out, ' ');
-		text_hex(c->out, insn.p[i], 2, '0');
+		text_hex(c->out, insn->p[i], 2, '0');
 	}
 }
 
 static void line_disasm(const struct line_context *c)
 {
-	struct frame_code_kind kind;
-	struct span insn = insn_of(c, &kind);
+	struct frame_insn_bytes bytes;
+	const struct span *insn = insn_of(c, &bytes);
 
-	if (insn.n != 0) {
+	if (insn->n != 0) {
 		text_str(c->out, "\t\t");
-		(void)frame_insn_text(&kind, c->sample->s.ip, insn, c->out);
+		(void)frame_insn_text(&bytes.kind, c->sample->s.ip, *insn, c->out);
 	}
 }
 

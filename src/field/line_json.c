@@ -229,26 +229,26 @@ static void json_synth(const struct json_context *c)
 }
 
 /* The bytes of the sampled instruction; empty: unknown. */
-static struct span insn_of(const struct json_context *c, struct frame_code_kind *kind)
+static const struct span *insn_of(const struct json_context *c, struct frame_insn_bytes *out)
 {
 	const struct session_sample *s = c->sample;
 	const struct frame *f =
 	        frame_find(&c->worker->addresses.frames, s->view, s->cpumode, s->s.ip);
-	struct span insn = {NULL, 0};
 
-	if (f == NULL || frame_insn_at(c->style->code, f, kind, &insn) < 0) {
+	out->code = (struct span){NULL, 0};
+	if (f == NULL || frame_insn_at(c->style->code, f, session_sample_then(s), out) < 0) {
 		c->j->out->failed = true;
 	}
-	return insn;
+	return &out->code;
 }
 
 static void json_insn(const struct json_context *c)
 {
-	struct frame_code_kind kind;
-	struct span insn = insn_of(c, &kind);
+	struct frame_insn_bytes bytes;
+	const struct span *insn = insn_of(c, &bytes);
 
-	if (insn.n != 0) {
-		json_hex(c->j, name_of(c), insn);
+	if (insn->n != 0) {
+		json_hex(c->j, name_of(c), *insn);
 	} else {
 		json_text(c->j, name_of(c), NULL);
 	}
@@ -256,11 +256,11 @@ static void json_insn(const struct json_context *c)
 
 static void json_disasm(const struct json_context *c)
 {
-	struct frame_code_kind kind;
-	struct span insn = insn_of(c, &kind);
+	struct frame_insn_bytes bytes;
+	const struct span *insn = insn_of(c, &bytes);
 	struct text text = {0};
 
-	if (insn.n != 0 && frame_insn_text(&kind, c->sample->s.ip, insn, &text)) {
+	if (insn->n != 0 && frame_insn_text(&bytes.kind, c->sample->s.ip, *insn, &text)) {
 		json_string(c->j, name_of(c), text.p, text.n);
 	} else {
 		json_text(c->j, name_of(c), NULL);
@@ -272,10 +272,10 @@ static void json_disasm(const struct json_context *c)
 static void json_insnlen(const struct json_context *c)
 {
 	const struct aux_extra *e = c->sample->extra;
-	struct frame_code_kind kind;
+	struct frame_insn_bytes bytes;
 
 	json_u64(c->j, name_of(c),
-	        e != NULL && e->insn_size != 0 ? e->insn_size : insn_of(c, &kind).n);
+	        e != NULL && e->insn_size != 0 ? e->insn_size : insn_of(c, &bytes)->n);
 }
 
 /* "FILE:LINE" of the place; null: unknown. */

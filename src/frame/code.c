@@ -177,6 +177,31 @@ static void jit_code_at(struct frame_code *c, const struct frame_code_place *pla
 	}
 }
 
+/* Of code that is in no ELF file. */
+static struct frame_code_kind made_kind(const struct frame_resolver *r)
+{
+	bool x86 = !r->options.machine_known || r->options.machine == UNWIND_X86_64;
+
+	return (struct frame_code_kind){.machine = x86 ? EM_X86_64 : 0, .is64 = true};
+}
+
+/* Sets the bytes of code that the kernel made; false: the recording does not have them. */
+static bool made_code_at(const struct frame_code *c, const struct frame_code_place *place, size_t n,
+        struct frame_code_kind *kind, struct span *out)
+{
+	const struct timeline *t = c->resolver->timeline;
+	const struct timeline_object *o = timeline_object(t, place->object);
+	struct span code = {NULL, 0};
+
+	if (o->kind == TIMELINE_CODE) {
+		code = frame_program_code(
+		        c->resolver, timeline_text(t, o->name), place->ip - place->address);
+	}
+	*kind = made_kind(c->resolver);
+	part_of(code, place->address, n, out);
+	return code.n != 0;
+}
+
 static bool is_kernel(const struct frame_code *c, uint32_t object)
 {
 	enum timeline_object_kind kind = timeline_object(c->resolver->timeline, object)->kind;
@@ -192,6 +217,9 @@ int frame_code_of(struct frame_code *c, const struct frame_code_place *place, si
 	*kind = (struct frame_code_kind){0};
 	*out = (struct span){NULL, 0};
 	if (place->object == FRAME_NOWHERE) {
+		return 0;
+	}
+	if (made_code_at(c, place, n, kind, out)) {
 		return 0;
 	}
 	if (is_kernel(c, place->object)) {
@@ -221,6 +249,28 @@ int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
 	return frame_code_of(c, &place, n, kind, out);
 }
 
+int frame_code_then(struct frame_code *c, const struct frame *f, uint64_t time, size_t n,
+        uint8_t *own, struct frame_code_kind *kind, struct span *out)
+{
+	const struct frame_pokes *pokes = &c->resolver->pokes;
+	size_t known;
+
+	TRY(frame_code_at(c, f, n, kind, out));
+	if (pokes->n == 0 || f->mapping == NULL || !is_kernel(c, f->object) ||
+	        timeline_object(c->resolver->timeline, f->object)->guest) {
+		return 0;
+	}
+	known = out->n;
+	if (known != 0) {
+		memcpy(own, out->p, known);
+	} else {
+		*kind = made_kind(c->resolver);
+	}
+	known = frame_pokes_apply(pokes, frame_pokes_until(pokes, time), f->ip, own, n, known);
+	*out = (struct span){known != 0 ? own : NULL, known};
+	return 0;
+}
+
 bool frame_code_is_x86(const struct frame_code_kind *kind)
 {
 	return kind->machine == EM_X86_64 || kind->machine == EM_386;
@@ -242,9 +292,10 @@ struct frame_insn frame_insn_decode(const struct frame_code_kind *kind, struct s
 }
 
 int frame_insn_at(
-        struct frame_code *c, const struct frame *f, struct frame_code_kind *kind, struct span *out)
+        struct frame_code *c, const struct frame *f, uint64_t time, struct frame_insn_bytes *out)
 {
-	TRY(frame_code_at(c, f, FRAME_INSN_MAX, kind, out));
-	out->n = frame_code_is_x86(kind) ? frame_insn_decode(kind, *out).size : 0;
+	TRY(frame_code_then(c, f, time, sizeof(out->own), out->own, &out->kind, &out->code));
+	out->code.n =
+	        frame_code_is_x86(&out->kind) ? frame_insn_decode(&out->kind, out->code).size : 0;
 	return 0;
 }

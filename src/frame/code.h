@@ -37,6 +37,13 @@ void frame_code_free(struct frame_code *c); /* accepts NULL */
 int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
         struct frame_code_kind *kind, struct span *out);
 
+/*
+ * The same at a time (ns): *out may be in `own`, which has room for n bytes and has the code with the
+ * changes that the kernel had made until then.
+ */
+int frame_code_then(struct frame_code *c, const struct frame *f, uint64_t time, size_t n,
+        uint8_t *own, struct frame_code_kind *kind, struct span *out);
+
 /* An address of an object, and what it was at run time. */
 struct frame_code_place {
 	uint32_t object; /* FRAME_NOWHERE: none, it has no code */
@@ -63,11 +70,15 @@ bool frame_insn_text(
 bool frame_insn_text_as(const struct frame_code_kind *kind, bool intel, uint64_t ip,
         struct span code, struct text *out);
 
-/*
- * Sets *out to the bytes of the instruction at the frame; empty if it is unknown, or the object's
- * code is not that of an x86 processor. 0, or SONDE_ENOMEM.
- */
-int frame_insn_at(struct frame_code *c, const struct frame *f, struct frame_code_kind *kind,
-        struct span *out);
+/* An instruction, with its bytes if they are of no file. */
+struct frame_insn_bytes {
+	struct span code; /* may be `own`; empty: unknown, or not that of an x86 processor */
+	struct frame_code_kind kind;
+	uint8_t own[FRAME_INSN_MAX];
+};
+
+/* Finds the instruction at a frame at a time, as frame_code_then. 0, or SONDE_ENOMEM. */
+int frame_insn_at(
+        struct frame_code *c, const struct frame *f, uint64_t time, struct frame_insn_bytes *out);
 
 #endif

@@ -18,6 +18,7 @@
 #include "abi/abi.h"
 #include "core/hash.h"
 #include "core/text.h"
+#include "frame/pokes.h"
 #include "image/image.h"
 #include "symbol/lines.h"
 #include "symbol/symbol.h"
@@ -79,6 +80,13 @@ struct frame_deferred {
 	const uint8_t *words; /* in the input, in its byte order; possibly unaligned */
 };
 
+/* Code of a BPF program, or of a function that it calls. */
+struct frame_program {
+	uint64_t start; /* run-time address */
+	uint64_t tag; /* as the kernel prints it in the name of the code */
+	struct span code; /* in memory that lives as long as the resolver */
+};
+
 /* The state for resolving the frames of a recording. */
 struct frame_resolver {
 	struct frame_options options; /* texts must live as long as the resolver */
@@ -86,6 +94,9 @@ struct frame_resolver {
 	struct frame_object *objects; /* symbols, by object of the timeline */
 	struct frame_deferred *deferred; /* sorted by thread, cookie and time when sealed */
 	size_t ndeferred, deferred_cap;
+	struct frame_program *programs; /* sorted by address when sealed */
+	size_t nprograms, programs_cap;
+	struct frame_pokes pokes; /* sorted by time when sealed */
 	struct frame_jit *jit; /* jit.h; NULL: no jitdump files */
 	struct symbol_remote *remote; /* NULL: no servers are asked */
 	struct frame_ends *ends; /* of unwound chains, counted by all workers */
@@ -101,6 +112,13 @@ uint64_t frame_ends_count(const struct frame_resolver *f, enum unwind_end end);
  */
 int frame_deferred_add(
         struct frame_resolver *f, const struct record *r, uint32_t tid, uint64_t time);
+
+/* Adds code of a BPF program before sealing. SONDE_ENOMEM. */
+int frame_program_add(struct frame_resolver *f, const struct frame_program *program);
+/* Private to frame: sorts them for sealing. */
+void frame_programs_sort(struct frame_resolver *f);
+/* The code of the object `name` that begins at an address; empty: unknown. */
+struct span frame_program_code(const struct frame_resolver *f, const char *name, uint64_t start);
 
 /* Call after the timeline was sealed; SONDE_ENOMEM. Call frame_resolver_fini in any case. */
 int frame_resolver_seal(struct frame_resolver *f, const struct timeline *t);

@@ -30,6 +30,8 @@ int frame_resolver_seal(struct frame_resolver *f, const struct timeline *t)
 	size_t n = timeline_objects(t);
 
 	frame_deferred_sort(f);
+	frame_programs_sort(f);
+	TRY(frame_pokes_sort(&f->pokes));
 	f->ends = frame_ends_new();
 	f->objects = calloc(n != 0 ? n : 1, sizeof(*f->objects));
 	if (f->options.debuginfod) {
@@ -71,6 +73,8 @@ void frame_resolver_fini(struct frame_resolver *f)
 	free(f->objects);
 	free(f->ends);
 	free(f->deferred);
+	free(f->programs);
+	free(f->pokes.items);
 	symbol_remote_free(f->remote);
 	frame_jit_free(f->jit);
 }

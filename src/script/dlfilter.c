@@ -25,6 +25,7 @@ struct script_filter {
 	const char *path; /* as the user wrote it */
 	void *handle;
 	void *data; /* the filter's */
+	struct frame_insn_bytes insn; /* of the sample, while the filter sees it */
 	int (*stop)(void *data, void *ctx);
 	int (*late)(void *data, const struct perf_dlfilter_sample *sample, void *ctx);
 	int (*early)(void *data, const struct perf_dlfilter_sample *sample, void *ctx);
@@ -179,33 +180,19 @@ static int32_t resolve_address(void *ctx, uint64_t address, struct perf_dlfilter
 	return 0;
 }
 
-/* Bytes of code at an address; empty: unknown. */
-static struct span code_at(
-        struct script_filter *f, uint64_t address, size_t n, struct frame_code_kind *kind)
-{
-	const struct frame *frame = find_frame(f, mode_of(f, address), address);
-
-	struct span code = {NULL, 0};
-
-	if (frame != NULL && frame_code_at(f->code, frame, n, kind, &code) < 0) {
-		f->failed = true;
-	}
-	return code;
-}
-
 static const uint8_t *insn(void *ctx, uint32_t *length)
 {
-	struct frame_code_kind kind;
 	struct script_filter *f = ctx;
 	const struct frame *frame;
-	struct span code = {NULL, 0};
 
+	f->insn.code = (struct span){NULL, 0};
 	frame = f->sample != NULL ? find_frame(f, f->sample->cpumode, f->sample->s.ip) : NULL;
-	if (frame != NULL && frame_insn_at(f->code, frame, &kind, &code) < 0) {
+	if (frame != NULL &&
+	        frame_insn_at(f->code, frame, session_sample_then(f->sample), &f->insn) < 0) {
 		f->failed = true;
 	}
-	*length = (uint32_t)code.n;
-	return code.p;
+	*length = (uint32_t)f->insn.code.n;
+	return f->insn.code.p;
 }
 
 static const char *srcline(void *ctx, uint32_t *line)
@@ -244,17 +231,24 @@ static struct perf_event_attr *attr(void *ctx)
 static int32_t object_code(void *ctx, uint64_t ip, void *out, uint32_t n)
 {
 	struct script_filter *f = ctx;
+	const struct frame *frame;
 	struct frame_code_kind kind;
-	struct span code;
+	struct span code = {NULL, 0};
 
 	if (f->sample == NULL) {
 		return -1;
 	}
-	code = code_at(f, ip, n < INT32_MAX ? n : INT32_MAX, &kind);
+	frame = find_frame(f, mode_of(f, ip), ip);
+	if (frame != NULL && frame_code_then(f->code, frame, session_sample_then(f->sample),
+	                             n < INT32_MAX ? n : INT32_MAX, out, &kind, &code) < 0) {
+		f->failed = true;
+	}
 	if (code.n == 0) {
 		return -1;
 	}
-	memcpy(out, code.p, code.n);
+	if (code.p != out) {
+		memcpy(out, code.p, code.n);
+	}
 	return (int32_t)code.n;
 }
 

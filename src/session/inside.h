@@ -57,6 +57,7 @@ struct sonde_session {
 	struct session_window *windows; /* if there are traces; else those of the first source */
 	size_t nwindows, windows_cap;
 	struct frame_resolver frames;
+	struct arena header; /* what the resolver has of the header */
 	struct sonde_record_time_conv tsc; /* the last TIME_CONV record; time_mult 0: none */
 	char *debug_folder; /* `.debug` of the option home */
 	struct session_cgroup *cgroups; /* in file order */
@@ -114,6 +115,9 @@ void session_locator_free(struct sonde_session *s);
 
 /* Sets *can if the header names this host and its kernel; SONDE_ENOMEM. */
 int session_find_kernel(const struct sonde_session *s, bool *can);
+
+/* Adds the code of BPF programs to the resolver. SONDE_ENOMEM. */
+int session_programs_add(struct sonde_session *s);
 
 /* Stores the guests of an ID_INDEX record. SONDE_ENOMEM. */
 int session_guests_add(struct sonde_session *s, const struct record *r);

@@ -84,6 +84,7 @@ void sonde_session_free(struct sonde_session *s)
 	aux_free(s->aux); /* uses the timeline and the resolver */
 	session_locator_free(s);
 	frame_resolver_fini(&s->frames);
+	arena_fini(&s->header);
 	free(s->debug_folder);
 	free(s->roots_list);
 	index_fini(&s->cgroup_ids);
@@ -270,6 +271,7 @@ static int seal(struct sonde_session *s, uint32_t stitch_slots)
 	TRY(session_find_kernel(s, &running));
 	TRY(choose_build_ids(s, &build_ids));
 	TRY(read_build_ids(s));
+	TRY(session_programs_add(s));
 	s->frames.options = (struct frame_options){.roots = s->roots,
 	        .kallsyms = s->options.kallsyms,
 	        .vmlinux = s->options.vmlinux,

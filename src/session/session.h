@@ -30,6 +30,15 @@ struct session_sample {
 	uint64_t offset; /* of the record, in bytes from the file's start */
 };
 
+/* The time of the code at a sample, for frame_code_then: without times the order of the recording. */
+static inline uint64_t session_sample_then(const struct session_sample *s)
+{
+	if ((s->s.present & SONDE_SAMPLE_TIME) != 0) {
+		return s->s.time;
+	}
+	return s->extra != NULL ? UINT64_MAX : s->offset;
+}
+
 /* State of a worker; initialise it once, use it for any number of chunks or windows. */
 struct session_worker {
 	uint64_t own_chain[2]; /* of a sample whose calls are not known */

@@ -394,6 +394,21 @@ static int walk_trace(struct walk *w, const struct record *r, const struct recor
 	        trailer);
 }
 
+/* TEXT_POKE: u64 address; u16 size before, size after; the bytes before, and after */
+static int walk_poke(struct sonde_session *s, const struct record *r, uint64_t time)
+{
+	struct cursor c = cursor_make(r->body, s->swap);
+	struct frame_poke poke = {.time = time, .address = cursor_u64(&c)};
+	uint16_t before = cursor_u16(&c);
+	uint16_t after = cursor_u16(&c);
+
+	(void)cursor_take(&c, before);
+	poke.bytes = (struct span){cursor_take(&c, after), after};
+	return c.bad || after == 0 || s->options.counts_only
+	               ? 0
+	               : frame_pokes_add(&s->frames.pokes, &poke);
+}
+
 /* u64 shift, multiplier, zero: see struct sonde_record_time_conv */
 static void walk_time_conv(struct sonde_session *s, const struct record *r)
 {
@@ -449,7 +464,7 @@ static int walk_side_band(struct walk *w, uint32_t event, const struct record *r
 	case RECORD_CGROUP: return session_cgroup_add(s, r);
 	case RECORD_CALLCHAIN_DEFERRED: return walk_deferred(w, r, &trailer);
 	case RECORD_AUX: walk_aux(w, r); return walk_trace(w, r, &trailer);
-	case RECORD_TEXT_POKE:
+	case RECORD_TEXT_POKE: return walk_poke(s, r, trailer.time);
 	case RECORD_ITRACE_START: return walk_trace(w, r, &trailer);
 	default: return 0;
 	}

@@ -259,6 +259,63 @@ def text_poke(path, symfs):
     r.write_folder(path, {"kcore_dir": kernel_copy(kernel)})
 
 
+BPF_TAG, BPF_BASE = bytes.fromhex("0123456789abcdef"), 0xffffffffc0400000
+
+
+def bpf_parts(name, base, codes):
+    """The program and the functions that it calls, each on a page of its own"""
+    return [(f"bpf_prog_{BPF_TAG.hex()}_{name}{i or ''}", base + i * PAGE, bytes(code.bytes)) for i, code in enumerate(codes)]
+
+
+def with_bpf(path, symfs, together):
+    """together: one program has a second function, which is another program otherwise"""
+    code, kernel = user(symfs, syscalls=True), kernel_code()
+    called = Code(BPF_BASE + PAGE)
+    called.label("called", function=True)
+    called.nop(2)
+    called.jcc("called.1")
+    called.nop()
+    called.label("called.1")
+    called.ret()
+    called.done()
+    main = Code(BPF_BASE)
+    main.label("main", function=True)
+    main.nop(3)
+    main.jcc("main.1")
+    main.call_reg([called.base])
+    main.label("main.1")
+    main.ret()
+    main.done()
+    other = module_code(BPF_BASE + 8 * PAGE)
+    calls = next(insn for insn in kernel.insns.values() if insn[0] == pt.CALL_REG)
+    calls[2] = calls[2] + [main.base, other.labels["mod_work"]]
+    f = Flow([code, kernel, main, called, other], entry=kernel.labels["entry_SYSCALL_64"])
+    r = Recording(kernel=True)
+    kernel_maps(r, kernel)
+    parts = bpf_parts("first", BPF_BASE, [main, called])
+    for i, some in enumerate([parts] if together else [[part] for part in parts]):
+        r.bpf_program(0, 7 + i, BPF_TAG, some, "first")
+    r.bpf_program(0, 9, BPF_TAG, bpf_parts("other", other.base, [other]), "other")
+    task(r, code, "/made/prog")
+    f.begin(BASE)
+    f.run(1500)
+    f.disable()
+    trace(r, f)
+    r.write_folder(path, {"kcore_dir": kernel_copy(kernel)})
+
+
+@made
+def bpf(path, symfs):
+    """The kernel runs BPF programs, whose code is in the header"""
+    with_bpf(path, symfs, False)
+
+
+@made
+def bpf_functions(path, symfs):
+    """The same, but one of the programs has two functions"""
+    with_bpf(path, symfs, True)
+
+
 def filtered(path, symfs, with_ip):
     """Tracing only of some functions; with_ip: the trace has the address where it ends"""
     code = user(symfs)

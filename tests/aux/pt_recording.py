@@ -19,8 +19,9 @@ PT_ID, SIDE_ID, SWITCH_ID = 101, 102, 103
 IP, TID, TIME, ID, CPU, PERIOD, RAW, IDENTIFIER, AUX = 1, 2, 4, 64, 128, 256, 1 << 10, 1 << 16, 1 << 20
 EXCLUDE_KERNEL = 1 << 5
 MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, AUX_RECORD, ITRACE_START = 1, 2, 3, 4, 7, 9, 10, 11, 12
-LOST_SAMPLES, SWITCH, SWITCH_CPU_WIDE, KSYMBOL, TEXT_POKE, AUX_HW_ID = 13, 14, 15, 17, 20, 21
+LOST_SAMPLES, SWITCH, SWITCH_CPU_WIDE, KSYMBOL, BPF_EVENT, TEXT_POKE, AUX_HW_ID = 13, 14, 15, 17, 18, 20, 21
 HEADER_ATTR, FINISHED_ROUND, ID_INDEX, AUXTRACE_INFO, AUXTRACE, AUXTRACE_ERROR, TIME_CONV = 64, 68, 69, 70, 71, 72, 79
+BPF_PROG_INFO = 25  # a feature
 TRUNCATED, OVERWRITE, PARTIAL, COLLISION = 1, 2, 4, 8  # flags of AUX records
 KERNEL, USER, GUEST_KERNEL, GUEST_USER = 1, 2, 4, 5  # misc of records
 TSC_BIT, MTC_BIT, NORETCOMP, CYC_BIT = 1 << 10, 1 << 9, 1 << 11, 1 << 1
@@ -252,6 +253,25 @@ class Recording:
     def ksymbol(self, time, start, size, name, kind=1, flags=0):
         """kind: 1 BPF, 2 out of line; flags: 1 it is gone"""
         self.add(KSYMBOL, 0, struct.pack("<QIHH", start, size, kind, flags) + padded(name), time, 0, 0)
+
+    def bpf_program(self, time, number, tag, parts, name=""):
+        """The kernel loaded a BPF program; parts: (name, address, bytes) of the program and the functions it calls."""
+        for function, start, code in parts:
+            self.ksymbol(time, start, len(code), function)
+        self.add(BPF_EVENT, 0, struct.pack("<HHI", 1, 0, number) + tag, time, 0, 0)
+        lengths = struct.pack(f"<{len(parts)}I", *[len(code) for _, _, code in parts])
+        arrays = [(0, b"".join(code for _, _, code in parts)),
+                  (3, struct.pack(f"<{len(parts)}Q", *[start for _, start, _ in parts])), (4, lengths)]
+        data, at = b"", {}
+        for bit, raw in arrays:
+            at[bit] = len(data)
+            data += raw + bytes(-len(raw) % 8)
+        info = struct.pack("<II", 1, number) + tag + struct.pack("<IIQQQIIQ16s", len(arrays[0][1]), 0, at[0], 0, 5, 0, 0, 0, name.encode())
+        info += bytes(24) + struct.pack("<IIQQ", len(parts), len(parts), at[3], at[4])
+        info = info.ljust(224, b"\0")
+        old = self.features.get(BPF_PROG_INFO, struct.pack("<I", 0))
+        self.features[BPF_PROG_INFO] = struct.pack("<I", struct.unpack_from("<I", old)[0] + 1) + old[4:] + \
+            struct.pack("<IIQ", len(info), len(data), sum(1 << bit for bit, _ in arrays)) + info + data
 
     def text_poke(self, time, address, old, new):
         """The kernel changed its code."""

@@ -3,14 +3,15 @@
  * Changes of the kernel's code: TEXT_POKE records replace bytes from a time on. Code that the kernel
  * makes at run time, such as trampolines, is in no file: all of its bytes are of such records.
  */
-#include "aux/inside.h"
+#include "frame/pokes.h"
 
 #include "core/array.h"
 #include "core/sort.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-int aux_pokes_add(struct aux_pokes *p, const struct aux_poke *poke)
+int frame_pokes_add(struct frame_pokes *p, const struct frame_poke *poke)
 {
 	if (!array_reserve(&p->items, &p->cap, p->n + 1, sizeof(*poke))) {
 		return SONDE_ENOMEM;
@@ -19,11 +20,11 @@ int aux_pokes_add(struct aux_pokes *p, const struct aux_poke *poke)
 	return 0;
 }
 
-int aux_pokes_sort(struct aux_pokes *p)
+int frame_pokes_sort(struct frame_pokes *p)
 {
 	uint64_t *times = calloc(3 * p->n + 1, sizeof(*times)); /* times, and room for pairs */
 	uint32_t *order = calloc(p->n + 1, sizeof(*order));
-	struct aux_poke *sorted = calloc(p->n + 1, sizeof(*sorted));
+	struct frame_poke *sorted = calloc(p->n + 1, sizeof(*sorted));
 	int rc = times != NULL && order != NULL && sorted != NULL ? 0 : SONDE_ENOMEM;
 
 	for (size_t i = 0; rc == 0 && i < p->n; i++) {
@@ -46,7 +47,7 @@ int aux_pokes_sort(struct aux_pokes *p)
 	return rc;
 }
 
-size_t aux_pokes_until(const struct aux_pokes *p, uint64_t time)
+size_t frame_pokes_until(const struct frame_pokes *p, uint64_t time)
 {
 	size_t low = 0, high = p->n;
 
@@ -64,7 +65,7 @@ size_t aux_pokes_until(const struct aux_pokes *p, uint64_t time)
 
 /* Copies the part of a poke that is in [address, address + n), if it begins at or before `known`. */
 static size_t apply(
-        const struct aux_poke *poke, uint64_t address, uint8_t *to, size_t n, size_t known)
+        const struct frame_poke *poke, uint64_t address, uint8_t *to, size_t n, size_t known)
 {
 	uint64_t skip = address > poke->address ? address - poke->address : 0;
 	uint64_t at = address > poke->address ? 0 : poke->address - address;
@@ -79,7 +80,7 @@ static size_t apply(
 	return at + count > known ? (size_t)at + count : known;
 }
 
-size_t aux_pokes_apply(const struct aux_pokes *p, size_t pokes, uint64_t address, uint8_t *to,
+size_t frame_pokes_apply(const struct frame_pokes *p, size_t pokes, uint64_t address, uint8_t *to,
         size_t n, size_t known)
 {
 	for (size_t i = 0; i < pokes; i++) {
