@@ -142,6 +142,10 @@ const struct symbol_table *frame_symbols(const struct frame_resolver *f, uint32_
  */
 int frame_lines(const struct frame_resolver *f, const struct frame *frame, struct lines_place *out);
 
+/* Finds the function before a located frame without a symbol; *name: NULL if there is none. SONDE_ENOMEM. */
+int frame_function_before(
+        const struct frame_resolver *f, const struct frame *frame, const char **name);
+
 /*
  * Reads the build id of the file that an object without one is on this machine, or in the bundle; the
  * size in bytes, 0: unknown.

@@ -325,6 +325,20 @@ int frame_lines(const struct frame_resolver *f, const struct frame *frame, struc
 	return lines != NULL ? lines_find(lines, frame->address, out) : SONDE_ENOMEM;
 }
 
+int frame_function_before(
+        const struct frame_resolver *f, const struct frame *frame, const char **name)
+{
+	struct lines *lines;
+
+	*name = NULL;
+	if (frame->object == FRAME_NOWHERE ||
+	        timeline_object(f->timeline, frame->object)->kind == TIMELINE_JIT) {
+		return 0;
+	}
+	lines = lines_of(f, frame->object);
+	return lines != NULL ? lines_function_before(lines, frame->address, name) : SONDE_ENOMEM;
+}
+
 int frame_rows(const struct frame_resolver *f, uint32_t object, lines_row_fn fn, void *arg)
 {
 	struct lines *lines;

@@ -26,6 +26,7 @@ static int locate(struct sonde_session *s, const struct timeline_view *v, struct
 	struct session_locator *locator = s->locator;
 	uint32_t mode = l->address >> 63 != 0 ? MISC_KERNEL : MISC_USER;
 	struct frame frame = frame_locate_new(&s->frames, v, mode, l->address);
+	const char *before = NULL;
 
 	l->object_address = l->address;
 	if (frame.object == FRAME_NOWHERE) {
@@ -39,11 +40,13 @@ static int locate(struct sonde_session *s, const struct timeline_view *v, struct
 		if (l->symbol == NULL) {
 			return SONDE_ENOMEM;
 		}
+	} else {
+		TRY(frame_function_before(&s->frames, &frame, &before));
 	}
 	TRY(frame_lines(&s->frames, &frame, &locator->place));
 	l->object_address = locator->place.address;
 	return location_functions(
-	        &locator->found, l, &locator->place, NULL, s->frames.options.demangle);
+	        &locator->found, l, &locator->place, before, s->frames.options.demangle);
 }
 
 static int locate_all(
