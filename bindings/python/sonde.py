@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reading perf.data files with libsonde: records as in a file, and samples in time order.
+"""Reading perf.data files with libsonde: records as in a file, samples in time order, and names of addresses.
 
     with sonde.File("perf.data") as file:
         for record in file:
@@ -8,6 +8,10 @@
     with sonde.Session("perf.data") as session:
         for sample in session:
             print(sample.time, sample.comm, sample.location.symbol)
+
+    with sonde.Symbols() as symbols:
+        for place in symbols.find(symbols.add_object("/bin/true"), [0x2000, 0x2010]):
+            print(place.symbol, place.functions)
 
 Numbers are in the units of doc/format.md (times in ns, sizes in bytes). What a File or Session gave may be kept
 after the next step of the loop; bytes and fields of a Record that were not yet asked for need the File to be open.
@@ -24,11 +28,11 @@ import struct
 import subprocess
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Type, Union
 
 __all__ = ["Attr", "Container", "Diagnostic", "DiagnosticKind", "Event", "Feature", "Field", "Fields", "File",
-           "FileInfo", "Frame", "LibraryError", "Location", "Record", "Sample", "Session", "SondeError", "Status",
-           "Value", "version"]
+           "FileInfo", "Frame", "Function", "LibraryError", "Location", "Place", "Record", "Sample", "Session",
+           "SondeError", "Status", "Symbols", "Value", "version"]
 
 NAMES = ("libsonde.so.0", "libsonde.so")  # tried when SONDE_LIBRARY names none
 VERSION = "0.1."  # structs below are those of this version
@@ -205,6 +209,20 @@ class _SessionOptions(ctypes.Structure):
                 ("more_symfs", ctypes.POINTER(ctypes.c_char_p))]
 
 
+class _Source(ctypes.Structure):
+    _fields_ = [("function", ctypes.c_char_p), ("file", ctypes.c_char_p), ("line", _u32)]
+
+
+class _Location(ctypes.Structure):
+    _fields_ = [("address", _u64), ("object", ctypes.c_char_p), ("object_address", _u64), ("symbol", ctypes.c_char_p),
+                ("symbol_offset", _u64), ("functions", ctypes.POINTER(_Source)), ("nfunctions", ctypes.c_size_t)]
+
+
+class _SymbolsOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("jobs", ctypes.c_uint), ("no_demangle", _bool), ("cache", ctypes.c_char_p),
+                ("home", ctypes.c_char_p)]
+
+
 _VALUE, _LIST, _LIST_END, _STRUCT, _STRUCT_END, _REST = range(1, 7)
 _UNSIGNED, _SIGNED, _REAL, _PARTS, _TEXT, _BYTES = range(1, 7)
 _SHOW_FLAGS = 3
@@ -255,6 +273,15 @@ _FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
                                          ctypes.POINTER(ctypes.POINTER(_ThreadLife))]),
     "sonde_session_frames": (_int, [_P, ctypes.POINTER(_Event), ctypes.POINTER(_FrameP)]),
     "sonde_session_resolve": (_int, [_P, ctypes.POINTER(_Event), _u32, _u64, ctypes.POINTER(_FrameP)]),
+    "sonde_session_locate": (_int, [_P, _u32, _u64, ctypes.POINTER(_u64), ctypes.c_size_t,
+                                    ctypes.POINTER(ctypes.POINTER(_Location))]),
+    "sonde_symbols_new": (_P, [ctypes.POINTER(_SymbolsOptions)]),
+    "sonde_symbols_free": (None, [_P]),
+    "sonde_symbols_error": (ctypes.POINTER(_Error), [_P]),
+    "sonde_symbols_add_object": (_int, [_P, ctypes.c_char_p]),
+    "sonde_symbols_add_process": (_int, [_P, _u32]),
+    "sonde_symbols_find": (_int, [_P, _int, ctypes.POINTER(_u64), ctypes.c_size_t,
+                                  ctypes.POINTER(ctypes.POINTER(_Location))]),
 }
 
 _loaded: Optional[ctypes.CDLL] = None
@@ -345,20 +372,13 @@ def _bytes_at(address: Optional[int], size: int) -> bytes:
 
 
 class _Handle:
-    """A handle of the library, with what both kinds have in common."""
+    """A handle of the library, with what all kinds have in common."""
 
     _kind = ""
 
-    def __init__(self, on_diagnostic: Optional[Callable[[Diagnostic], None]]) -> None:
+    def __init__(self) -> None:
         self._lib = _library()
         self._handle: Optional[int] = None
-
-        def report(_: Any, diag: Any) -> None:
-            d = diag.contents
-            if on_diagnostic is not None:
-                on_diagnostic(Diagnostic(DiagnosticKind(d.kind), _place(d.offset), _text(d.detail)))
-
-        self._on_diag = _DiagFn(report) if on_diagnostic is not None else _DiagFn(0)
 
     def _call(self, name: str, *arguments: Any) -> Any:
         if self._handle is None:
@@ -373,23 +393,11 @@ class _Handle:
             raise _failure(error)
         return status
 
-    def _open(self, path: Any) -> int:
-        return int(self._call("open", os.fsencode(path)))
-
-    def _begin(self, options: ctypes.Structure, path: Any) -> None:
+    def _make(self, options: ctypes.Structure) -> None:
         options.size = ctypes.sizeof(options)
         self._handle = getattr(self._lib, f"sonde_{self._kind}_new")(ctypes.byref(options))
         if self._handle is None:
             raise MemoryError
-        try:
-            self._check(self._open(path))
-        except SondeError:
-            self.close()
-            raise
-
-    def diagnostics(self, kind: DiagnosticKind) -> int:
-        """How many there were of a kind so far. Not 0 for TRUNCATED or DAMAGED: part was not read."""
-        return int(self._call("diags", kind))
 
     def close(self) -> None:
         """Gives everything back; may be called again."""
@@ -400,6 +408,35 @@ class _Handle:
     def __del__(self) -> None:
         if getattr(self, "_handle", None) is not None:
             self.close()
+
+
+class _Reader(_Handle):
+    """A handle that reads a recording."""
+
+    def __init__(self, on_diagnostic: Optional[Callable[[Diagnostic], None]]) -> None:
+        super().__init__()
+
+        def report(_: Any, diag: Any) -> None:
+            d = diag.contents
+            if on_diagnostic is not None:
+                on_diagnostic(Diagnostic(DiagnosticKind(d.kind), _place(d.offset), _text(d.detail)))
+
+        self._on_diag = _DiagFn(report) if on_diagnostic is not None else _DiagFn(0)
+
+    def _open(self, path: Any) -> int:
+        return int(self._call("open", os.fsencode(path)))
+
+    def _begin(self, options: ctypes.Structure, path: Any) -> None:
+        self._make(options)
+        try:
+            self._check(self._open(path))
+        except SondeError:
+            self.close()
+            raise
+
+    def diagnostics(self, kind: DiagnosticKind) -> int:
+        """How many there were of a kind so far. Not 0 for TRUNCATED or DAMAGED: part was not read."""
+        return int(self._call("diags", kind))
 
 
 # ---- fields ----
@@ -664,7 +701,7 @@ class Record:
         return f"<Record {what} at {self.offset:#x}, {self.size} bytes>"
 
 
-class File(_Handle):
+class File(_Reader):
     """A recording as it stands: every record in the order of the input, events, features.
 
     path: a file, folder, FIFO, or "-" for standard input. gaps: also give bytes that were skipped, as records with
@@ -800,6 +837,27 @@ class Sample:
     offset: int  # of the record in the file, bytes
 
 
+@dataclass(frozen=True)
+class Function:
+    """A function at an address, with the line of its code there, or of the call of the one inlined into it."""
+
+    name: Optional[str]
+    file: Optional[str]  # path
+    line: Optional[int]  # from 1
+
+
+@dataclass(frozen=True)
+class Place:
+    """What is known about an address; None where it is not known."""
+
+    address: int  # as it was asked for
+    object: Optional[str]  # path, or such as "[kernel.kallsyms]"; None: nothing is mapped there
+    object_address: int  # in the object, as in its disassembly
+    symbol: Optional[str]
+    symbol_offset: int  # bytes from the symbol's start
+    functions: Tuple[Function, ...]  # the innermost first: each but the last was inlined into the next one
+
+
 _NOWHERE = Location(None, None, 0, 0)
 
 
@@ -807,11 +865,26 @@ def _location(f: Any) -> Location:
     return Location(_optional(f.dso), _optional(f.symbol), f.symbol_offset, f.address)
 
 
+def _function(f: Any) -> Function:
+    return Function(_optional(f.function), _optional(f.file), f.line or None)
+
+
+def _places(ask: Callable[..., int], addresses: Iterable[int]) -> List[Place]:
+    """ask: a call of the library with the addresses, their number, and where the locations go."""
+    wanted = list(addresses)
+    if any(not 0 <= a <= _NO_OFFSET for a in wanted):
+        raise ValueError("an address is from 0 to 2**64 - 1")
+    n, out = len(wanted), ctypes.POINTER(_Location)()
+    ask((_u64 * n)(*wanted), n, ctypes.byref(out))
+    return [Place(p.address, _optional(p.object), p.object_address, _optional(p.symbol), p.symbol_offset,
+                  tuple(map(_function, p.functions[:p.nfunctions]))) for p in out[:n]]
+
+
 _TIME, _ADDR, _WEIGHTS, _DATA_SRC, _PHYS_ADDR = 1 << 2, 1 << 3, 1 << 14 | 1 << 24, 1 << 15, 1 << 19
 _NO_CPU = (1 << 32) - 1
 
 
-class Session(_Handle):
+class Session(_Reader):
     """A recording in order of time, with names for addresses.
 
     path: a file; an int is a descriptor, which stays open, a memoryview the bytes of a recording, which are copied.
@@ -900,6 +973,11 @@ class Session(_Handle):
             data_src=s.data_src if has & _DATA_SRC else None,
             phys_addr=s.phys_addr if has & _PHYS_ADDR else None, offset=e.offset)
 
+    def locate(self, pid: int, time: int, addresses: Iterable[int]) -> List[Place]:
+        """Names and lines of addresses of a process as it was at a time (ns on the recording's clock). Addresses with the
+        highest bit are those of the kernel. A preview: may change in any release."""
+        return _places(lambda *a: self._check(self._call("locate", pid, time, *a)), addresses)
+
     def threads(self) -> Iterator[Thread]:
         """All threads of the recording."""
         at, thread = ctypes.c_size_t(), ctypes.POINTER(_ThreadLife)()
@@ -911,3 +989,41 @@ class Session(_Handle):
         event = ctypes.POINTER(_Event)()
         while self._check(self._call("next", ctypes.byref(event))) > 0:
             yield self._sample(event)
+
+
+# ---- addresses ----
+
+
+class Symbols(_Handle):
+    """Names and source lines of addresses in ELF objects and running processes; Session.locate does it in recordings.
+
+    jobs: threads that read debug information, 0: one for each processor. demangle, cache, home: as of Session. A
+    preview: may change in any release. Raises SondeError.
+    """
+
+    _kind = "symbols"
+
+    def __init__(self, jobs: int = 0, demangle: bool = True, cache: Optional[str] = None,
+                 home: Optional[str] = None) -> None:
+        super().__init__()
+        cache_raw, home_raw = (os.fsencode(t) if t is not None else None for t in (cache, home))
+        self._make(_SymbolsOptions(jobs=jobs, no_demangle=not demangle, cache=cache_raw, home=home_raw))
+
+    def __enter__(self) -> Symbols:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def add_object(self, path: Union[str, bytes, os.PathLike[str]]) -> int:
+        """Adds an ELF object, whose addresses are those of its disassembly; its number for find()."""
+        return self._check(self._call("add_object", os.fsencode(path)))
+
+    def add_process(self, pid: int) -> int:
+        """Adds a running process with what is mapped in it now; its number for find()."""
+        return self._check(self._call("add_process", pid))
+
+    def find(self, number: int, addresses: Iterable[int]) -> List[Place]:
+        """The places of addresses of an object or process, in their order."""
+        return _places(lambda *a: self._check(self._call("find", number, *a)), addresses)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints size and offsets of the structs that bindings/python/sonde.py repeats, as JSON. */
 #include <sonde/preview/session.h>
+#include <sonde/preview/symbol.h>
 
 #include <stdio.h>
 
@@ -158,12 +159,38 @@ static void print_session(const char *before)
 	END();
 }
 
+static void print_symbols(const char *before)
+{
+	BEGIN(sonde_source);
+	AT(sonde_source, function);
+	AT(sonde_source, file);
+	AT(sonde_source, line);
+	END();
+	BEGIN(sonde_location);
+	AT(sonde_location, address);
+	AT(sonde_location, object);
+	AT(sonde_location, object_address);
+	AT(sonde_location, symbol);
+	AT(sonde_location, symbol_offset);
+	AT(sonde_location, functions);
+	AT(sonde_location, nfunctions);
+	END();
+	BEGIN(sonde_symbols_options);
+	AT(sonde_symbols_options, size);
+	AT(sonde_symbols_options, jobs);
+	AT(sonde_symbols_options, no_demangle);
+	AT(sonde_symbols_options, cache);
+	AT(sonde_symbols_options, home);
+	END();
+}
+
 int main(void)
 {
 	print_file("{");
 	print_fields(",\n");
 	print_attr(",\n");
 	print_session(",\n");
+	print_symbols(",\n");
 	(void)printf("}\n");
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* Templates, methods and a lambda, inlined into each other. */
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <vector>
 
 volatile uint64_t sink;
@@ -48,5 +49,10 @@ int main()
 	std::sort(box.values.begin(), box.values.end(),
 	        [](uint64_t x, uint64_t y) { return x % 97 < y % 97; });
 	sink += work(box, 100);
+#ifdef WAIT /* until the standard input ends */
+	std::puts("ready");
+	std::fflush(stdout);
+	(void)std::getchar();
+#endif
 	return 0;
 }
