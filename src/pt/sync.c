@@ -266,7 +266,7 @@ void pt_sync_restart(struct sonde_pt_flow *f, uint64_t offset, uint64_t stop_at)
 	f->cursor = pt_cursor_make(f->cursor.begin, (size_t)(f->cursor.end - f->cursor.begin));
 	f->cursor.errata = f->errata;
 	f->cursor.p += offset;
-	f->code.mode = PT_MODE_64;
+	pt_space_set_mode(f, PT_MODE_64);
 	f->clock.moved = false;
 	f->now.interrupts = false;
 	f->psb.synced = false;
