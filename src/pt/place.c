@@ -118,7 +118,7 @@ void pt_place_goto(struct sonde_pt_flow *f, const struct pt_place *place)
 	f->last_ip = place->last_ip;
 	f->psb.last = place->psb;
 	f->psb.good = place->psb;
-	f->code.mode = place->mode;
+	pt_space_set_mode(f, place->mode);
 	f->code.asid = place->asid;
 	pt_space_set(f, f->code.space, f->code.generation);
 	f->now.enabled = place->enabled;

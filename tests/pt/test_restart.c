@@ -2,6 +2,7 @@
 /* A flow that follows one part of a trace and then another, as a worker of several threads does. */
 #include "pt/edge.h"
 #include "pt/flow.h"
+#include "pt/place.h"
 #include "pt/sync.h"
 #include "tests/tap.h"
 
@@ -66,6 +67,60 @@ static uint64_t count_parts(struct sonde_pt_flow *f, uint64_t second)
 	return sonde_pt_flow_count(f, &totals) == 0 ? totals->insns : 0;
 }
 
+/* Follows the trace up to the end of the PSB+ at `offset`. */
+static struct pt_place go_to(struct sonde_pt_flow *f, uint64_t offset)
+{
+	f->part.pause_at = offset;
+	while (!f->part.paused && !f->done && !f->failed) {
+		pt_flow_packet(f);
+		f->queue.head = 0;
+		f->queue.tail = 0;
+	}
+	return pt_place_of(f);
+}
+
+/* The number of instructions from a place on. */
+static unsigned insns_from(struct sonde_pt_flow *f, const struct pt_place *place)
+{
+	const struct sonde_pt_step *step;
+	unsigned n = 0;
+
+	pt_place_goto(f, place);
+	f->part.pause_at = UINT64_MAX;
+	while (sonde_pt_flow_next(f, &step) > 0) {
+		n += step->kind == SONDE_PT_STEP_INSN;
+	}
+	return n;
+}
+
+/* Two parts in 64 bits, and a third one in 32 bits. */
+static void test_steps(struct sonde_pt_graph *graph)
+{
+	struct sonde_pt_encoder *e = sonde_pt_encoder_new(false);
+	const struct sonde_pt_flow_options options = {.size = sizeof(options)};
+	struct sonde_pt_flow *whole, *part;
+	const uint8_t *trace = NULL;
+	size_t second = 0, third = 0, n = 0;
+	struct pt_place place;
+
+	put_part(e, SONDE_PT_EXEC_CS_L);
+	(void)sonde_pt_encoder_bytes(e, &trace, &second);
+	put_part(e, SONDE_PT_EXEC_CS_L);
+	(void)sonde_pt_encoder_ip(e, SONDE_PT_TIP_PGD, OTHER);
+	(void)sonde_pt_encoder_bytes(e, &trace, &third);
+	put_part(e, SONDE_PT_EXEC_CS_D);
+	ok(sonde_pt_encoder_bytes(e, &trace, &n) == 0, "a trace of three parts is made");
+	whole = sonde_pt_flow_new(graph, trace, n, &options);
+	part = sonde_pt_flow_new(graph, trace, n, &options);
+	place = go_to(whole, third);
+	(void)go_to(part, second);
+	eq_u64(insns_from(part, &place), 1 + 3,
+	        "a flow that goes from 64 to 32 bits follows the code of 32 bits");
+	sonde_pt_flow_free(part);
+	sonde_pt_flow_free(whole);
+	sonde_pt_encoder_free(e);
+}
+
 int main(void)
 {
 	struct sonde_pt_image *image = sonde_pt_image_new();
@@ -92,6 +147,7 @@ int main(void)
 	sonde_pt_flow_free(parts);
 	sonde_pt_flow_free(whole);
 	sonde_pt_encoder_free(e);
+	test_steps(graph);
 	sonde_pt_graph_free(graph);
 	sonde_pt_image_free(image);
 	return tap_done();
