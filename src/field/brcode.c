@@ -46,6 +46,7 @@ static enum found find_block(struct printer *p, uint64_t start, uint64_t end, st
 	struct frame_reader *frames = &p->addresses->frames;
 	uint32_t mode = frame_mode_of(frames, s->view, s->cpumode, start);
 	const struct frame *at;
+	struct frame_then then;
 
 	b->start = start;
 	b->end = end;
@@ -59,10 +60,11 @@ static enum found find_block(struct printer *p, uint64_t start, uint64_t end, st
 	if (end - start > READ_MAX - FRAME_INSN_MAX) {
 		return NOT_FOUND;
 	}
+	then = (struct frame_then){.time = session_sample_then(s),
+	        .own = b->own,
+	        .n = (size_t)(end - start) + FRAME_INSN_MAX};
 	at = frame_find(frames, s->view, mode, start);
-	if (at == NULL ||
-	        frame_code_then(p->style->code, at, session_sample_then(s),
-	                (size_t)(end - start) + FRAME_INSN_MAX, b->own, &b->kind, &b->code) < 0) {
+	if (at == NULL || frame_code_then(p->style->code, at, &then, &b->kind, &b->code) < 0) {
 		p->out->failed = true;
 		return NOT_FOUND;
 	}

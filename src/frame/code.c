@@ -4,6 +4,7 @@
 
 #include "frame/jit.h"
 #include "frame/kernel.h"
+#include "frame/module.h"
 #include "frame/search.h"
 #include "pt/insn.h"
 
@@ -20,6 +21,7 @@ struct code_object {
 	_Atomic(bool) tried;
 	struct symbol_file file; /* closed: no file was found */
 	struct frame_kernel kernel; /* TIMELINE_KERNEL without a kcore */
+	struct frame_module module; /* TIMELINE_MODULE without a kcore */
 	struct frame_code_kind kind;
 };
 
@@ -59,6 +61,7 @@ void frame_code_free(struct frame_code *c)
 	for (size_t i = 0; i < timeline_objects(c->resolver->timeline); i++) {
 		symbol_file_close(&c->objects[i].file);
 		frame_kernel_close(&c->objects[i].kernel);
+		free(c->objects[i].module.text);
 	}
 	frame_kernel_close(&c->cores[0].kernel);
 	frame_kernel_close(&c->cores[1].kernel);
@@ -85,6 +88,10 @@ static int open_object(const struct frame_resolver *r, uint32_t object, struct c
 		rc = frame_kernel_open(&code->kernel, r, o);
 		code->kind = kind_of(&code->kernel.elf);
 		return rc;
+	}
+	if (o->kind == TIMELINE_MODULE) {
+		code->kind = (struct frame_code_kind){.machine = EM_X86_64, .is64 = true};
+		return frame_module_open(&code->module, r, object);
 	}
 	if (o->kind != TIMELINE_USER && o->kind != TIMELINE_VDSO) {
 		return 0;
@@ -134,28 +141,6 @@ static const struct frame_kernel *core_of(
 	return rc < 0 ? NULL : &core->kernel;
 }
 
-/* Sets the bytes of kernel code, which has run-time addresses. */
-static int kernel_code_at(struct frame_code *c, uint32_t object, uint64_t ip, size_t n,
-        struct frame_code_kind *kind, struct span *out)
-{
-	const struct frame_options *o = &c->resolver->options;
-	bool guest = timeline_object(c->resolver->timeline, object)->guest;
-	const char *kallsyms = guest ? o->guest_kallsyms : o->kallsyms;
-	bool core = kallsyms != NULL || (!guest && frame_kernel_is_bundled(o->bundle));
-	const struct code_object *code = core ? NULL : code_of(c, object);
-	const struct frame_kernel *kernel = code != NULL ? &code->kernel : NULL;
-
-	if (core) {
-		kernel = core_of(c, &c->cores[guest], kallsyms);
-	}
-	if (kernel == NULL) {
-		return SONDE_ENOMEM;
-	}
-	*kind = kind_of(&kernel->elf);
-	*out = frame_kernel_bytes(kernel, ip, n);
-	return 0;
-}
-
 /* Sets up to n bytes from an offset on. */
 static void part_of(struct span bytes, uint64_t at, size_t n, struct span *out)
 {
@@ -164,6 +149,35 @@ static void part_of(struct span bytes, uint64_t at, size_t n, struct span *out)
 
 		*out = (struct span){bytes.p + at, left < n ? (size_t)left : n};
 	}
+}
+
+/* Sets the bytes of kernel code, which has run-time addresses. */
+static int kernel_code_at(struct frame_code *c, const struct frame_code_place *place, size_t n,
+        struct frame_code_kind *kind, struct span *out)
+{
+	const struct frame_options *o = &c->resolver->options;
+	bool guest = timeline_object(c->resolver->timeline, place->object)->guest;
+	const char *kallsyms = guest ? o->guest_kallsyms : o->kallsyms;
+	const struct frame_kernel *core;
+	const struct code_object *code;
+
+	if (kallsyms != NULL || (!guest && frame_kernel_is_bundled(o->bundle))) {
+		core = core_of(c, &c->cores[guest], kallsyms);
+		if (core == NULL) {
+			return SONDE_ENOMEM;
+		}
+		*kind = kind_of(&core->elf);
+		*out = frame_kernel_bytes(core, place->ip, n);
+		return 0;
+	}
+	code = code_of(c, place->object);
+	if (code == NULL) {
+		return SONDE_ENOMEM;
+	}
+	*kind = code->kind;
+	*out = frame_kernel_bytes(&code->kernel, place->ip, n);
+	part_of((struct span){code->module.text, code->module.size}, place->address, n, out);
+	return 0;
 }
 
 static void jit_code_at(struct frame_code *c, const struct frame_code_place *place, size_t n,
@@ -223,7 +237,7 @@ int frame_code_of(struct frame_code *c, const struct frame_code_place *place, si
 		return 0;
 	}
 	if (is_kernel(c, place->object)) {
-		return kernel_code_at(c, place->object, place->ip, n, kind, out);
+		return kernel_code_at(c, place, n, kind, out);
 	}
 	if (timeline_object(c->resolver->timeline, place->object)->kind == TIMELINE_JIT) {
 		jit_code_at(c, place, n, kind, out);
@@ -249,25 +263,26 @@ int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
 	return frame_code_of(c, &place, n, kind, out);
 }
 
-int frame_code_then(struct frame_code *c, const struct frame *f, uint64_t time, size_t n,
-        uint8_t *own, struct frame_code_kind *kind, struct span *out)
+int frame_code_then(struct frame_code *c, const struct frame *f, const struct frame_then *then,
+        struct frame_code_kind *kind, struct span *out)
 {
 	const struct frame_pokes *pokes = &c->resolver->pokes;
 	size_t known;
 
-	TRY(frame_code_at(c, f, n, kind, out));
+	TRY(frame_code_at(c, f, then->n, kind, out));
 	if (pokes->n == 0 || f->mapping == NULL || !is_kernel(c, f->object) ||
 	        timeline_object(c->resolver->timeline, f->object)->guest) {
 		return 0;
 	}
 	known = out->n;
 	if (known != 0) {
-		memcpy(own, out->p, known);
+		memcpy(then->own, out->p, known);
 	} else {
 		*kind = made_kind(c->resolver);
 	}
-	known = frame_pokes_apply(pokes, frame_pokes_until(pokes, time), f->ip, own, n, known);
-	*out = (struct span){known != 0 ? own : NULL, known};
+	known = frame_pokes_apply(
+	        pokes, frame_pokes_until(pokes, then->time), f->ip, then->own, then->n, known);
+	*out = (struct span){known != 0 ? then->own : NULL, known};
 	return 0;
 }
 
@@ -294,7 +309,9 @@ struct frame_insn frame_insn_decode(const struct frame_code_kind *kind, struct s
 int frame_insn_at(
         struct frame_code *c, const struct frame *f, uint64_t time, struct frame_insn_bytes *out)
 {
-	TRY(frame_code_then(c, f, time, sizeof(out->own), out->own, &out->kind, &out->code));
+	const struct frame_then then = {.time = time, .own = out->own, .n = sizeof(out->own)};
+
+	TRY(frame_code_then(c, f, &then, &out->kind, &out->code));
 	out->code.n =
 	        frame_code_is_x86(&out->kind) ? frame_insn_decode(&out->kind, out->code).size : 0;
 	return 0;

@@ -37,12 +37,16 @@ void frame_code_free(struct frame_code *c); /* accepts NULL */
 int frame_code_at(struct frame_code *c, const struct frame *f, size_t n,
         struct frame_code_kind *kind, struct span *out);
 
-/*
- * The same at a time (ns): *out may be in `own`, which has room for n bytes and has the code with the
- * changes that the kernel had made until then.
- */
-int frame_code_then(struct frame_code *c, const struct frame *f, uint64_t time, size_t n,
-        uint8_t *own, struct frame_code_kind *kind, struct span *out);
+/* Code as it was at a time. */
+struct frame_then {
+	uint64_t time; /* ns */
+	uint8_t *own; /* room for n bytes of code that the kernel had changed until then */
+	size_t n;
+};
+
+/* The same for n bytes at a time; *out may be in `own`. */
+int frame_code_then(struct frame_code *c, const struct frame *f, const struct frame_then *then,
+        struct frame_code_kind *kind, struct span *out);
 
 /* An address of an object, and what it was at run time. */
 struct frame_code_place {

@@ -234,13 +234,16 @@ static int32_t object_code(void *ctx, uint64_t ip, void *out, uint32_t n)
 	const struct frame *frame;
 	struct frame_code_kind kind;
 	struct span code = {NULL, 0};
+	struct frame_then then;
 
 	if (f->sample == NULL) {
 		return -1;
 	}
+	then = (struct frame_then){.time = session_sample_then(f->sample),
+	        .own = out,
+	        .n = n < INT32_MAX ? n : INT32_MAX};
 	frame = find_frame(f, mode_of(f, ip), ip);
-	if (frame != NULL && frame_code_then(f->code, frame, session_sample_then(f->sample),
-	                             n < INT32_MAX ? n : INT32_MAX, out, &kind, &code) < 0) {
+	if (frame != NULL && frame_code_then(f->code, frame, &then, &kind, &code) < 0) {
 		f->failed = true;
 	}
 	if (code.n == 0) {

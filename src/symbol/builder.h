@@ -91,5 +91,7 @@ void builder_read_plt(struct symbol_builder *b, const struct image_elf *e);
 void builder_read_kernel(struct symbol_builder *b, const struct image_elf *kernel);
 /* Finds the address of one of them; false: not found. */
 bool builder_find(const struct symbol_builder *b, const char *name, uint64_t *address);
+/* Adds the symbols of the section .text of a module's file, as offsets in it. */
+void builder_read_module(struct symbol_builder *b, const struct image_elf *module);
 
 #endif

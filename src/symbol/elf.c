@@ -11,6 +11,8 @@ struct reader {
 	const struct image_elf *from; /* symbols are read from this file */
 	const struct image_section *section;
 	struct span texts;
+	const struct image_section
+	        *only; /* symbols of this section, from its start; NULL: of all */
 	bool linked; /* at the addresses that the file was linked for, not at file offsets */
 };
 
@@ -43,6 +45,9 @@ static bool is_wanted(const struct reader *r, const struct image_elf_symbol *y)
 		return false;
 	}
 	s = &r->from->sections[y->section];
+	if (r->only != NULL && r->only != s) {
+		return false;
+	}
 	switch (y->info & 15) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
@@ -118,6 +123,16 @@ void builder_read_kernel(struct symbol_builder *b, const struct image_elf *kerne
 	struct reader r = {.b = b, .object = kernel, .from = kernel, .linked = true};
 
 	read_symbols(&r);
+}
+
+void builder_read_module(struct symbol_builder *b, const struct image_elf *module)
+{
+	struct reader r = {.b = b, .object = module, .from = module, .linked = true};
+
+	r.only = image_elf_section(module, ".text");
+	if (module->type == ET_REL && r.only != NULL) {
+		read_symbols(&r);
+	}
 }
 
 bool builder_find(const struct symbol_builder *b, const char *name, uint64_t *address)

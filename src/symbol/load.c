@@ -212,6 +212,18 @@ static bool has_addresses(struct span text)
 	return found;
 }
 
+/* Reads the symbols in the file of a module, whose text is where the module starts. */
+static bool load_module_file(struct loader *l)
+{
+	if (l->req->path == NULL || l->req->path[0] != '/' ||
+	        !symbol_file_open_object(&l->search, &l->object)) {
+		return false;
+	}
+	builder_read_module(&l->b, &l->object.elf);
+	l->lack = l->b.count == 0 ? SYMBOL_STRIPPED : SYMBOL_COMPLETE;
+	return l->b.count != 0;
+}
+
 static void load_kernel(struct loader *l)
 {
 	char module[128];
@@ -227,6 +239,9 @@ static void load_kernel(struct loader *l)
 	}
 	module_name(l->req->path != NULL ? l->req->path : "", module, sizeof(module));
 	if (!find_kallsyms(l, is_module ? module : NULL)) {
+		if (is_module && load_module_file(l)) {
+			return;
+		}
 		l->lack = l->req->kallsyms != NULL ? SYMBOL_NO_FILE : SYMBOL_OTHER_KERNEL;
 		return;
 	}

@@ -5,6 +5,7 @@
 As made.py. Kernel code is in the kcore_dir of a folder, as record --kcore makes it. OPTIONS has the options of script that a
 recording needs besides --symfs; {} is its path.
 """
+import copy
 import os
 import struct
 import sys
@@ -88,10 +89,10 @@ def kernel_copy(kernel, module=None):
     return {"kcore": pt.core([kernel] + ([module] if module else [])), "kallsyms": text.encode(), "modules": modules.encode()}
 
 
-def kernel_maps(r, kernel, module=None):
+def kernel_maps(r, kernel, module=None, name="[testmod]"):
     r.kernel_mmap(kernel.base, KERNEL_SIZE, "[kernel.kallsyms]_text")
     if module:
-        r.kernel_mmap(module.base, MODULE_SIZE, "[testmod]", 0)
+        r.kernel_mmap(module.base, MODULE_SIZE, name, 0)
 
 
 @made
@@ -108,6 +109,56 @@ def kcore(path, symfs):
     task(r, code, "/made/prog")
     trace(r, f)
     r.write_folder(path, {"kcore_dir": kernel_copy(kernel, module)})
+
+
+def with_module(path, symfs, linked):
+    """linked: the file of the module has the code as the kernel runs it"""
+    code, module = user(symfs, syscalls=True), Code(MODULE_BASE)
+    module.labels["do_one"] = kernel_code().labels["do_one"]
+    module.label("mod_helper", function=True)
+    module.nop(3)
+    module.ret()
+    module.label("mod_work", function=True)
+    module.emit(b"\x0f\x1f\x44\0\0")  # a call of __fentry__ in the file
+    module.jcc("mod_work.1")
+    module.call("mod_helper")
+    module.call("do_one")
+    module.label("mod_work.1")
+    module.nop()
+    module.ret()
+    module.done()
+    kernel = kernel_code(module)
+    kernel.elf(symfs / "made" / "vmlinux")
+    name, file = f"testmod{int(linked)}", copy.copy(module)
+    file.bytes, relocations = bytearray(module.bytes), []
+    if not linked:
+        work = module.labels["mod_work"] - MODULE_BASE
+        for at, symbol in ((work, "__fentry__"), (work + 11, "mod_helper"), (work + 16, "do_one")):
+            file.bytes[at:at + 5] = b"\xe8\0\0\0\0"
+            relocations.append((".text", at + 1, symbol, 4, -4))
+    pt.module_elf(symfs / f"made/{name}.ko", [(".text", file)], relocations)
+    f = Flow([code, kernel, module], entry=kernel.labels["entry_SYSCALL_64"])
+    f.begin(BASE)
+    f.run(1500)
+    f.disable()
+    r = Recording(kernel=True)
+    kernel_maps(r, kernel, module, str(symfs / f"made/{name}.ko"))
+    task(r, code, str(symfs / "made/prog"))
+    trace(r, f)
+    OPTIONS[path.stem] = [f"--vmlinux={symfs}/made/vmlinux"]
+    r.write(path)
+
+
+@made
+def module_file(path, symfs):
+    """The code of the kernel and of a module is only in their files"""
+    with_module(path, symfs, True)
+
+
+@made
+def module_relocated(path, symfs):
+    """The same, but the file of the module is not linked"""
+    with_module(path, symfs, False)
 
 
 class Guest:

@@ -518,6 +518,41 @@ class Code:
         path.write_bytes(out.ljust(sections_at, b"\0") + sections)
 
 
+def module_elf(path, codes, relocations=()):
+    """A kernel module's file, which is relocatable: a section for each (name, Code), a symbol for each function.
+    relocations: (section, offset, symbol, type, addend); a symbol without a section is the kernel's."""
+    names, symbols, bound = b"\0", bytes(24), [""]
+    for number, (_, code) in enumerate(codes, 1):
+        ends = [ip for _, ip in code.functions[1:]] + [code.ip]
+        for (name, ip), end in zip(code.functions, ends):
+            symbols += struct.pack("<IBBHQQ", len(names), 0x12, 0, number, ip - code.base, end - ip)
+            names, bound = names + name.encode() + b"\0", bound + [name]
+    for name in sorted({one[2] for one in relocations} - set(bound)):
+        symbols += struct.pack("<IBBHQQ", len(names), 0x10, 0, 0, 0, 0)
+        names, bound = names + name.encode() + b"\0", bound + [name]
+    pieces = [(name, 1, 6, bytes(code.bytes), 0, 0, 16) for name, code in codes]
+    table = len(codes) + 1
+    pieces += [(".symtab", 2, 0, symbols, table + 1, 1, 24), (".strtab", 3, 0, names, 0, 0, 0)]
+    for number, (name, _) in enumerate(codes, 1):
+        raw = b"".join(struct.pack("<QQq", offset, bound.index(symbol) << 32 | kind, addend)
+                       for section, offset, symbol, kind, addend in relocations if section == name)
+        if raw:
+            pieces.append((".rela" + name, 4, 0x40, raw, table, number, 24))
+    texts = b"\0" + b"".join(piece[0].encode() + b"\0" for piece in pieces) + b".shstrtab\0"
+    pieces.append((".shstrtab", 3, 0, texts, 0, 0, 0))
+    body, heads = b"", bytes(64)
+    for name, kind, flags, raw, link, info, entry in pieces:
+        body += bytes(-len(body) % 16)
+        heads += struct.pack("<IIQQQQIIQQ", texts.index(b"\0" + name.encode() + b"\0") + 1, kind, flags, 0, 64 + len(body), len(raw),
+                             link, info, 16 if kind == 1 else 8, entry if kind != 1 else 0)
+        body += raw
+    body += bytes(-len(body) % 8)
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 1, 62, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64,
+                                                    len(pieces) + 1, len(pieces))
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_bytes(head + body + heads)
+
+
 def core(codes):
     """A kcore: an ELF core file with the code of each program at its address"""
     at = 64 + 56 * len(codes)
