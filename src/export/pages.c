@@ -14,6 +14,9 @@
  * 28, and the page size at 16.
  */
 #include "export/pages.h"
+#include "export/key_pages.h"
+#include "export/page_bytes.h"
+#include "export/page_file.h"
 
 #include "core/array.h"
 #include "core/fd.h"
@@ -32,10 +35,10 @@
 #define CHILDREN_MAX  512u /* of an interior page: each takes at most 15 bytes */
 #define WAITING       16384u /* rows that wait for one with a lower id */
 #define BUFFER        64u /* pages that are written at once */
-#define LOCK_PAGE     ((UINT32_C(1) << 30) / PAGES_SIZE + 1)
 
 struct cell { /* of a leaf; n 0: none */
 	uint32_t n;
+	uint64_t keys[PAGES_INDEXES]; /* of the table's indexes */
 	uint8_t bytes[CELL_MAX];
 };
 
@@ -54,20 +57,29 @@ struct table {
 	size_t n, cap;
 };
 
+struct index_keys { /* of an index that grows with its table */
+	size_t table, column;
+	uint32_t root;
+	struct runs runs;
+};
+
 struct pages {
-	int scratch;
+	int scratch, runs;
+	struct index_keys indexes[PAGES_INDEXES];
+	size_t nindexes;
 	uint32_t written; /* pages, those of the buffer too */
 	size_t buffered; /* pages in the buffer */
 	struct table *tables[EXPORT_TABLES]; /* NULL: no rows */
 	uint8_t buffer[BUFFER][PAGES_SIZE];
 };
 
-struct pages *export_pages_new(int scratch)
+struct pages *export_pages_new(int scratch, int runs)
 {
 	struct pages *p = calloc(1, sizeof(*p));
 
 	if (p != NULL) {
 		p->scratch = scratch;
+		p->runs = runs;
 	}
 	return p;
 }
@@ -84,89 +96,46 @@ void export_pages_free(struct pages *p)
 			free(p->tables[i]);
 		}
 	}
+	for (size_t i = 0; i < p->nindexes; i++) {
+		runs_fini(&p->indexes[i].runs);
+	}
 	fd_close(&p->scratch);
+	fd_close(&p->runs);
 	free(p);
 }
 
-/* ---- bytes ---- */
-
-static void put_u16(uint8_t *at, size_t v)
+void export_pages_index(struct pages *p, size_t table, size_t column, uint32_t root)
 {
-	at[0] = (uint8_t)(v >> 8);
-	at[1] = (uint8_t)v;
+	p->indexes[p->nindexes++] =
+	        (struct index_keys){.table = table, .column = column, .root = root};
 }
 
-static void put_u32(uint8_t *at, uint32_t v)
-{
-	put_u16(at, v >> 16);
-	put_u16(at + 2, v & 0xffff);
-}
-
-static void put_u64(uint8_t *at, uint64_t v)
-{
-	put_u32(at, (uint32_t)(v >> 32));
-	put_u32(at + 4, (uint32_t)v);
-}
-
-static uint8_t *put_varint(uint8_t *at, uint64_t v)
-{
-	unsigned n = 1;
-
-	if (v < 0x80) {
-		*at = (uint8_t)v;
-		return at + 1;
-	}
-	if (v >> 56 != 0) {
-		at[8] = (uint8_t)v;
-		v >>= 8;
-		for (n = 8; n > 0; n--, v >>= 7) {
-			at[n - 1] = (uint8_t)(v | 0x80);
-		}
-		return at + 9;
-	}
-	while (v >> (7 * n) != 0) {
-		n++;
-	}
-	for (unsigned i = n; i > 0; i--, v >>= 7) {
-		at[i - 1] = (uint8_t)((v & 0x7f) | (i != n ? 0x80 : 0));
-	}
-	return at + n;
-}
-
-/* Bytes of a number, and its type. */
-static unsigned size_of(int64_t v, uint8_t *type)
-{
-	static const uint8_t types[] = {0, 1, 2, 3, 4, 5, 5, 6, 6};
-	static const uint8_t sizes[] = {0, 1, 2, 3, 4, 6, 6, 8, 8};
-	uint64_t bits = v < 0 ? ~(uint64_t)v : (uint64_t)v;
-	unsigned n;
-
-	if (bits == (uint64_t)v && bits <= 1) {
-		*type = (uint8_t)(8 + bits);
-		return 0;
-	}
-	n = bits == 0 ? 1 : (unsigned)(64 - __builtin_clzll(bits)) / 8 + 1; /* with the sign */
-	*type = types[n];
-	return sizes[n];
-}
+/* ---- cells ---- */
 
 /* The body of the record is written 8 bytes at a time, which the next column overwrites. */
-static void make_cell(struct cell *c, const struct sonde_export_value *values, size_t n)
+static void make_cell(const struct pages *pages, struct cell *c,
+        const struct sonde_export_table *table, const struct sonde_export_value *values)
 {
+	const size_t n = table->ncolumns;
 	uint8_t record[CELL_MAX], *types = record + 1, *body = record + 1 + n, *p;
 	size_t size;
 
+	for (size_t i = 0; i < pages->nindexes; i++) {
+		if (pages->indexes[i].table == table->number) {
+			c->keys[i] = (uint64_t)values[pages->indexes[i].column].number;
+		}
+	}
 	record[0] = (uint8_t)(n + 1);
 	types[0] = 0;
 	for (size_t i = 1; i < n; i++) {
-		unsigned bytes = size_of(values[i].number, &types[i]);
+		unsigned bytes = page_number_size(values[i].number, &types[i]);
 
-		put_u64(body, (uint64_t)values[i].number << (64 - 8 * bytes) % 64);
+		page_u64(body, (uint64_t)values[i].number << (64 - 8 * bytes) % 64);
 		body += bytes;
 	}
 	size = (size_t)(body - record);
-	p = put_varint(c->bytes, size);
-	p = put_varint(p, (uint64_t)values[0].number);
+	p = page_varint(c->bytes, size);
+	p = page_varint(p, (uint64_t)values[0].number);
 	memcpy(p, record, size);
 	c->n = (uint32_t)((size_t)(p - c->bytes) + size);
 }
@@ -185,8 +154,8 @@ static int write_all(struct pages *p)
 static void end_page(struct table *t)
 {
 	t->leaf[0] = LEAF;
-	put_u16(t->leaf + 3, t->ncells);
-	put_u16(t->leaf + 5, t->start);
+	page_u16(t->leaf + 3, t->ncells);
+	page_u16(t->leaf + 5, t->start);
 }
 
 /* The leaf has rows. */
@@ -204,15 +173,28 @@ static int end_leaf(struct pages *p, struct table *t)
 	return ++p->buffered == BUFFER ? write_all(p) : 0;
 }
 
+static int add_keys(struct pages *p, const struct table *t, const struct cell *c)
+{
+	for (size_t i = 0; i < p->nindexes; i++) {
+		struct index_keys *index = &p->indexes[i];
+
+		if (p->tables[index->table] == t) {
+			TRY(runs_add(&index->runs, p->runs, c->keys[i], t->next));
+		}
+	}
+	return 0;
+}
+
 /* The row with the id t->next. */
 static int add_cell(struct pages *p, struct table *t, const struct cell *c)
 {
+	TRY(add_keys(p, t, c));
 	if (LEAF_HEAD + 2 * (t->ncells + 1) + c->n > t->start) {
 		TRY(end_leaf(p, t));
 	}
 	t->start -= c->n;
 	memcpy(t->leaf + t->start, c->bytes, c->n);
-	put_u16(t->leaf + LEAF_HEAD + 2 * t->ncells++, t->start);
+	page_u16(t->leaf + LEAF_HEAD + 2 * t->ncells++, t->start);
 	t->next++;
 	return 0;
 }
@@ -257,7 +239,7 @@ static int wait_for_turn(struct pages *p, struct table *t, uint64_t id,
 		}
 		TRY(take_turn(p, t));
 	}
-	make_cell(&t->waiting[id % WAITING], values, table->ncolumns);
+	make_cell(p, &t->waiting[id % WAITING], table, values);
 	t->nwaiting++;
 	return take_turns(p, t);
 }
@@ -282,60 +264,12 @@ int export_pages_add(struct pages *p, const struct sonde_export_table *table,
 	if (id > t->next) {
 		return wait_for_turn(p, t, id, table, values);
 	}
-	make_cell(&cell, values, table->ncolumns);
+	make_cell(p, &cell, table, values);
 	TRY(add_cell(p, t, &cell));
 	return take_turns(p, t);
 }
 
 /* ---- the pages above ---- */
-
-/* Numbers of pages in the database: they follow those that it had, without the empty one. */
-static uint32_t number_of(uint32_t old, uint32_t page)
-{
-	uint32_t n = old + 1 + page;
-
-	return n + (old < LOCK_PAGE && n >= LOCK_PAGE);
-}
-
-static bool write_pages(int fd, uint32_t number, const void *pages, size_t n)
-{
-	const uint8_t *bytes = pages;
-	off_t at = (off_t)(number - 1) * PAGES_SIZE;
-
-	for (size_t left = n * PAGES_SIZE; left != 0;) {
-		ssize_t got = pwrite(fd, bytes, left, at);
-
-		if (got < 0 && errno != EINTR) {
-			return false;
-		}
-		got = got > 0 ? got : 0;
-		bytes += got;
-		at += got;
-		left -= (size_t)got;
-	}
-	return true;
-}
-
-/* errno 0: the file ends before. */
-static bool read_pages(int fd, uint32_t number, void *pages, size_t n)
-{
-	uint8_t *bytes = pages;
-	off_t at = (off_t)(number - 1) * PAGES_SIZE;
-
-	for (size_t left = n * PAGES_SIZE; left != 0;) {
-		ssize_t got = pread(fd, bytes, left, at);
-
-		if (got == 0 || (got < 0 && errno != EINTR)) {
-			errno = got == 0 ? 0 : errno;
-			return false;
-		}
-		got = got > 0 ? got : 0;
-		bytes += got;
-		at += got;
-		left -= (size_t)got;
-	}
-	return true;
-}
 
 /* children: at least 2; their pages have numbers of the database. */
 static void make_interior(uint8_t *page, const struct child *children, size_t n)
@@ -348,19 +282,19 @@ static void make_interior(uint8_t *page, const struct child *children, size_t n)
 		uint8_t cell[16];
 		size_t size;
 
-		put_u32(cell, children[i].page);
-		size = (size_t)(put_varint(cell + 4, children[i].last) - cell);
+		page_u32(cell, children[i].page);
+		size = (size_t)(page_varint(cell + 4, children[i].last) - cell);
 		start -= size;
 		memcpy(page + start, cell, size);
-		put_u16(page + INTERIOR_HEAD + 2 * i, start);
+		page_u16(page + INTERIOR_HEAD + 2 * i, start);
 	}
-	put_u16(page + 3, n - 1);
-	put_u16(page + 5, start);
-	put_u32(page + 8, children[n - 1].page);
+	page_u16(page + 3, n - 1);
+	page_u16(page + 5, start);
+	page_u32(page + 8, children[n - 1].page);
 }
 
 /* Replaces the children by their parents, of which each has as many, or one more. */
-static int add_level(struct pages *p, int database, uint32_t old, struct table *t)
+static int add_level(struct page_file *f, struct table *t)
 {
 	size_t nparents = (t->n + CHILDREN_MAX - 1) / CHILDREN_MAX;
 	uint8_t page[PAGES_SIZE];
@@ -368,12 +302,10 @@ static int add_level(struct pages *p, int database, uint32_t old, struct table *
 
 	for (size_t i = 0; i < nparents; i++) {
 		size_t end = t->n * (i + 1) / nparents;
-		uint32_t number = number_of(old, p->written++);
+		uint32_t number;
 
 		make_interior(page, t->leaves + at, end - at);
-		if (!write_pages(database, number, page, 1)) {
-			return SONDE_EOUTPUT;
-		}
+		TRY(page_file_add(f, page, &number));
 		t->leaves[i] = (struct child){.last = t->leaves[end - 1].last, .page = number};
 		at = end;
 	}
@@ -381,40 +313,42 @@ static int add_level(struct pages *p, int database, uint32_t old, struct table *
 	return 0;
 }
 
-static int write_root(struct pages *p, int database, uint32_t old, struct table *t, uint32_t root)
+static int write_root(struct page_file *f, struct table *t, uint32_t root)
 {
 	uint8_t page[PAGES_SIZE];
 
 	if (t->n == 0) { /* one leaf, which is the root */
-		return write_pages(database, root, t->leaf, 1) ? 0 : SONDE_EOUTPUT;
+		return page_file_write(f, root, t->leaf, 1) ? 0 : SONDE_EOUTPUT;
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		t->leaves[i].page = number_of(old, t->leaves[i].page);
+		t->leaves[i].page = page_file_number(f, t->leaves[i].page);
 	}
 	while (t->n > CHILDREN_MAX) {
-		TRY(add_level(p, database, old, t));
+		TRY(add_level(f, t));
 	}
 	make_interior(page, t->leaves, t->n);
-	return write_pages(database, root, page, 1) ? 0 : SONDE_EOUTPUT;
+	return page_file_write(f, root, page, 1) ? 0 : SONDE_EOUTPUT;
 }
 
 /* Copies the leaves to the end of the database. */
-static int copy_leaves(struct pages *p, int database, uint32_t old)
+static int copy_leaves(struct pages *p, struct page_file *f)
 {
 	size_t n;
 
 	for (uint32_t i = 0; i < p->written; i += (uint32_t)n) {
-		uint32_t to = number_of(old, i);
+		uint32_t to = page_file_number(f, i);
 
 		n = p->written - i < BUFFER ? p->written - i : BUFFER;
-		while (number_of(old, i + (uint32_t)n - 1) != to + n - 1) { /* the empty page */
+		while (page_file_number(f, i + (uint32_t)n - 1) !=
+		        to + n - 1) { /* the empty page */
 			n--;
 		}
-		if (!read_pages(p->scratch, i + 1, p->buffer, n) ||
-		        !write_pages(database, to, p->buffer, n)) {
+		if (!page_file_read(p->scratch, i + 1, p->buffer, n) ||
+		        !page_file_write(f, to, p->buffer, n)) {
 			return SONDE_EOUTPUT;
 		}
 	}
+	f->added = p->written;
 	return 0;
 }
 
@@ -438,27 +372,16 @@ static int end_tables(struct pages *p)
 
 int export_pages_append(struct pages *p, int database, const uint32_t *roots)
 {
-	uint8_t first[PAGES_SIZE];
-	uint32_t old;
+	struct page_file f;
 
 	TRY(end_tables(p));
-	if (!read_pages(database, 1, first, 1)) {
-		return SONDE_EOUTPUT;
-	}
-	old = (uint32_t)first[28] << 24 | (uint32_t)first[29] << 16 | (uint32_t)first[30] << 8 |
-	      first[31];
-	if ((first[16] << 8 | first[17]) != PAGES_SIZE || old == 0) {
-		errno = 0;
-		return SONDE_EOUTPUT;
-	}
-	TRY(copy_leaves(p, database, old));
+	TRY(page_file_open(&f, database));
+	TRY(copy_leaves(p, &f));
 	for (size_t i = 0; i < EXPORT_TABLES; i++) {
-		TRY(p->tables[i] != NULL ? write_root(p, database, old, p->tables[i], roots[i])
-		                         : 0);
+		TRY(p->tables[i] != NULL ? write_root(&f, p->tables[i], roots[i]) : 0);
 	}
-	if (p->written == 0) {
-		return 0;
+	for (size_t i = 0; i < p->nindexes; i++) {
+		TRY(key_pages_write(&p->indexes[i].runs, p->runs, &f, p->indexes[i].root));
 	}
-	put_u32(first + 28, number_of(old, p->written - 1));
-	return write_pages(database, 1, first, 1) ? 0 : SONDE_EOUTPUT;
+	return page_file_end(&f);
 }

@@ -74,6 +74,25 @@ static int execute_text(struct sqlite *q, const char *what, struct text *sql)
 	return rc;
 }
 
+/* Sets *value to the first number that a statement with these parameters finds, or to 0. */
+static int find_number(struct sqlite *q, const char *sql, const char *const *parameters,
+        size_t nparameters, int64_t *value)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(q->db, sql, -1, &s, NULL);
+
+	for (size_t i = 0; i < nparameters && rc == SQLITE_OK; i++) {
+		rc = sqlite3_bind_text(s, (int)i + 1, parameters[i], -1, SQLITE_STATIC);
+	}
+	*value = 0;
+	if (rc == SQLITE_OK) {
+		rc = sqlite3_step(s);
+		*value = rc == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+	}
+	(void)sqlite3_finalize(s);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : failed(q, "read");
+}
+
 /* Why pages could not be written. */
 static int pages_failed(struct sqlite *q, int rc)
 {
@@ -101,6 +120,37 @@ static int prepare_insert(struct sqlite *q, const struct sonde_export_table *t)
 	return rc == SQLITE_OK ? 0 : failed(q, "write");
 }
 
+/* Sets *root to the number of the root page of a table or index; 0: there is none. */
+static int find_root(struct sqlite *q, const char *name, uint32_t *root)
+{
+	int64_t found;
+
+	TRY(find_number(q, "SELECT rootpage FROM sqlite_master WHERE name = ?", &name, 1, &found));
+	*root = (uint32_t)found;
+	return 0;
+}
+
+/* Has the indexes of calls made with their rows. */
+static int add_indexes(struct sqlite *q)
+{
+	static const struct {
+		const char *name, *column;
+	} indexes[PAGES_INDEXES] = {{"pcpid_idx", "parent_call_path_id"}, {"pid_idx", "parent_id"}};
+	const struct sonde_export_table *t = &q->tables[EXPORT_CALLS];
+
+	for (size_t i = 0; i < PAGES_INDEXES && t->ncolumns != 0; i++) {
+		uint32_t root;
+		size_t column = 0;
+
+		TRY(find_root(q, indexes[i].name, &root));
+		while (strcmp(t->columns[column].name, indexes[i].column) != 0) {
+			column++;
+		}
+		export_pages_index(q->pages, EXPORT_CALLS, column, root);
+	}
+	return 0;
+}
+
 static int on_begin(void *arg, const struct sonde_export_table *tables, size_t n)
 {
 	struct sqlite *q = arg;
@@ -112,7 +162,11 @@ static int on_begin(void *arg, const struct sonde_export_table *tables, size_t n
 			export_schema_create(&sql, EXPORT_SQLITE, &tables[i]);
 		}
 	}
+	if (q->pages != NULL && tables[EXPORT_CALLS].ncolumns != 0) {
+		export_schema_call_indexes(&sql);
+	}
 	TRY(execute_text(q, "create", &sql));
+	TRY(q->pages != NULL ? add_indexes(q) : 0);
 	for (size_t i = 0; i < n; i++) {
 		TRY(tables[i].ncolumns != 0 ? prepare_insert(q, &tables[i]) : 0);
 	}
@@ -171,23 +225,6 @@ static int on_row(
 	return rc < 0 ? pages_failed(q, rc) : 0;
 }
 
-static int find_roots(struct sqlite *q, uint32_t *roots)
-{
-	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(
-	        q->db, "SELECT rootpage FROM sqlite_master WHERE name = ?", -1, &s, NULL);
-
-	for (size_t t = 0; t < EXPORT_TABLES && rc == SQLITE_OK; t++) {
-		(void)sqlite3_bind_text(s, 1, export_table_name(t), -1, SQLITE_STATIC);
-		roots[t] = is_large(t) && sqlite3_step(s) == SQLITE_ROW
-		                   ? (uint32_t)sqlite3_column_int64(s, 0)
-		                   : 0;
-		(void)sqlite3_reset(s);
-	}
-	(void)sqlite3_finalize(s);
-	return rc == SQLITE_OK ? 0 : failed(q, "write");
-}
-
 static void finalize_inserts(struct sqlite *q)
 {
 	for (size_t t = 0; t < EXPORT_TABLES; t++) {
@@ -229,9 +266,11 @@ static int append_pages(struct sqlite *q, const uint32_t *roots)
 /* Adds the rows of large tables, while no connection has the database open. */
 static int add_pages(struct sqlite *q)
 {
-	uint32_t roots[EXPORT_TABLES];
+	uint32_t roots[EXPORT_TABLES] = {0};
 
-	TRY(find_roots(q, roots));
+	for (size_t t = 0; t < EXPORT_TABLES; t++) {
+		TRY(is_large(t) ? find_root(q, export_table_name(t), &roots[t]) : 0);
+	}
 	finalize_inserts(q);
 	TRY(execute(q, "write", "COMMIT"));
 	if (sqlite3_close(q->db) != SQLITE_OK) {
@@ -278,7 +317,7 @@ static void put_tables_end(struct sqlite *q, const bool *written, struct text *s
 	if (power && !power_before) {
 		export_schema_power_view(sql, EXPORT_SQLITE);
 	}
-	if (written[EXPORT_CALLS] && !q->start.exists[EXPORT_CALLS]) {
+	if (q->appends && written[EXPORT_CALLS] && !q->start.exists[EXPORT_CALLS]) {
 		export_schema_call_indexes(sql);
 	}
 	if (q->options->calls) {
@@ -304,25 +343,6 @@ static int finish(struct sqlite *q)
 }
 
 /* ---- databases that exist ---- */
-
-/* Sets *value to the first number that a statement with these parameters finds, or to 0. */
-static int find_number(struct sqlite *q, const char *sql, const char *const *parameters,
-        size_t nparameters, int64_t *value)
-{
-	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(q->db, sql, -1, &s, NULL);
-
-	for (size_t i = 0; i < nparameters && rc == SQLITE_OK; i++) {
-		rc = sqlite3_bind_text(s, (int)i + 1, parameters[i], -1, SQLITE_STATIC);
-	}
-	*value = 0;
-	if (rc == SQLITE_OK) {
-		rc = sqlite3_step(s);
-		*value = rc == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
-	}
-	(void)sqlite3_finalize(s);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : failed(q, "read");
-}
 
 static int find_host(void *arg, const struct sonde_export_value *row, uint64_t *id)
 {
@@ -420,39 +440,46 @@ static int make_empty(struct sqlite *q)
 }
 
 /* For the pages of large tables: a file beside the database, without a name, or among temporary files. */
-static int make_scratch(struct sqlite *q)
+static int make_scratch(struct sqlite *q, int *fd)
 {
 	char elsewhere[] = P_tmpdir "/sonde-XXXXXX";
 	struct text name = {0};
-	int fd;
 
 	text_printf(&name, "%s.pages-XXXXXX", unfinished(q));
 	text_char(&name, '\0');
 	if (name.failed) {
 		return SONDE_ENOMEM;
 	}
-	fd = mkstemp(name.p);
-	if (fd >= 0) {
+	*fd = mkstemp(name.p);
+	if (*fd >= 0) {
 		(void)unlink(name.p);
 	} else {
-		fd = mkstemp(elsewhere);
-		(void)(fd >= 0 && unlink(elsewhere));
+		*fd = mkstemp(elsewhere);
+		(void)(*fd >= 0 && unlink(elsewhere));
 	}
 	text_fini(&name);
-	if (fd < 0) {
-		return pages_failed(q, SONDE_EOUTPUT);
-	}
-	q->pages = export_pages_new(fd);
+	return *fd >= 0 ? 0 : pages_failed(q, SONDE_EOUTPUT);
+}
+
+static int make_pages(struct sqlite *q)
+{
+	int scratch = -1, runs = -1;
+	int rc = make_scratch(q, &scratch);
+
+	rc = rc < 0 ? rc : make_scratch(q, &runs);
+	q->pages = rc >= 0 ? export_pages_new(scratch, runs) : NULL;
 	if (q->pages == NULL) {
-		fd_close(&fd);
+		fd_close(&scratch);
+		fd_close(&runs);
+		return rc < 0 ? rc : SONDE_ENOMEM;
 	}
-	return q->pages != NULL ? 0 : SONDE_ENOMEM;
+	return 0;
 }
 
 static int open_database(struct sqlite *q)
 {
 	TRY(make_empty(q));
-	TRY(make_scratch(q));
+	TRY(make_pages(q));
 	return open_connection(q);
 }
 

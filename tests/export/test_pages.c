@@ -13,10 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COLUMNS 4u
+#define COLUMNS 5u
 
 static const struct sonde_export_column columns[COLUMNS] = {{"id", SONDE_EXPORT_BIGINT},
-        {"a", SONDE_EXPORT_BIGINT}, {"b", SONDE_EXPORT_INTEGER}, {"c", SONDE_EXPORT_BIGINT}};
+        {"a", SONDE_EXPORT_BIGINT}, {"b", SONDE_EXPORT_INTEGER}, {"c", SONDE_EXPORT_BIGINT},
+        {"k", SONDE_EXPORT_BIGINT}};
 static const struct sonde_export_table table = {
         .name = "t", .columns = columns, .ncolumns = COLUMNS, .number = EXPORT_SAMPLES};
 
@@ -37,7 +38,8 @@ static int add(struct pages *p, uint64_t id)
 {
 	const struct sonde_export_value row[COLUMNS] = {{.number = (int64_t)id},
 	        {.number = odd_number(id)}, {.number = (int32_t)(id * 7)},
-	        {.number = odd_number(id / 3)}};
+	        {.number = odd_number(id / 3) & INT64_MAX},
+	        {.number = (int64_t)(id * UINT64_C(2654435761) % 1000003)}};
 
 	return export_pages_add(p, &table, row);
 }
@@ -66,24 +68,37 @@ static bool is_whole(sqlite3 *db)
 	return whole;
 }
 
+static int new_file(void)
+{
+	char name[] = "/tmp/sonde-pages-XXXXXX";
+	int fd = mkstemp(name);
+
+	(void)unlink(name);
+	return fd;
+}
+
 static struct pages *start(uint32_t *roots)
 {
-	char scratch[] = "/tmp/sonde-pages-XXXXXX";
-	int fd = mkstemp(scratch);
+	int scratch = new_file(), runs = new_file();
+	struct pages *p = export_pages_new(scratch, runs);
 	sqlite3 *db;
 
-	(void)unlink(scratch);
 	(void)unlink(path);
 	(void)sqlite3_open(path, &db);
 	(void)sqlite3_exec(db,
 	        "PRAGMA page_size = 8192; CREATE TABLE s (id integer PRIMARY KEY, name varchar);"
-	        "CREATE TABLE t (id integer NOT NULL PRIMARY KEY, a bigint, b integer, c bigint);"
-	        "INSERT INTO s VALUES (1, 'one')",
+	        "CREATE TABLE t (id integer NOT NULL PRIMARY KEY, a bigint, b integer, c bigint, k "
+	        "bigint);"
+	        "CREATE INDEX i ON t (c); CREATE INDEX j ON t (k); INSERT INTO s VALUES (1, 'one')",
 	        NULL, NULL, NULL);
 	roots[EXPORT_SAMPLES] =
 	        (uint32_t)number(db, "SELECT rootpage FROM sqlite_master WHERE name = 't'");
+	export_pages_index(p, EXPORT_SAMPLES, 3,
+	        (uint32_t)number(db, "SELECT rootpage FROM sqlite_master WHERE name = 'i'"));
+	export_pages_index(p, EXPORT_SAMPLES, 4,
+	        (uint32_t)number(db, "SELECT rootpage FROM sqlite_master WHERE name = 'j'"));
 	(void)sqlite3_close(db);
-	return export_pages_new(fd);
+	return p;
 }
 
 static int append(struct pages *p, const uint32_t *roots)
@@ -106,7 +121,7 @@ static bool has_rows(sqlite3 *db, uint64_t from, uint64_t n)
 	while (sqlite3_step(s) == SQLITE_ROW && (uint64_t)sqlite3_column_int64(s, 0) == id &&
 	        sqlite3_column_int64(s, 1) == odd_number(id) &&
 	        sqlite3_column_int64(s, 2) == (int32_t)(id * 7) &&
-	        sqlite3_column_int64(s, 3) == odd_number(id / 3)) {
+	        sqlite3_column_int64(s, 3) == (odd_number(id / 3) & INT64_MAX)) {
 		id++;
 	}
 	(void)sqlite3_finalize(s);
@@ -130,10 +145,16 @@ static void test_ascending(uint64_t n)
 	        what, sizeof(what), "a database of %llu rows is whole", (unsigned long long)n);
 	ok(rc == 0 && is_whole(db), what);
 	ok(has_rows(db, 0, n), "and has all rows");
+	ok(number(db, "SELECT count(*) FROM (SELECT id, k FROM t INDEXED BY j WHERE k >= 0) a "
+	              "JOIN t USING (id) WHERE a.k = t.k") == (int64_t)n &&
+	                number(db, "SELECT count(*) FROM t INDEXED BY i WHERE c >= 0") ==
+	                        (int64_t)n,
+	        "in the indexes, too");
 	ok(number(db, "SELECT count(*) FROM s WHERE name = 'one'") == 1,
 	        "and the rows that SQLite inserted");
 	ok(sqlite3_exec(db,
-	           "INSERT INTO t SELECT id + 1000000000, a, b, c FROM t; DELETE FROM t WHERE id % "
+	           "INSERT INTO t SELECT id + 1000000000, a, b, c, k FROM t; DELETE FROM t WHERE "
+	           "id % "
 	           "3 = 0",
 	           NULL, NULL, NULL) == SQLITE_OK &&
 	                is_whole(db),
@@ -195,7 +216,10 @@ int main(void)
 	test_ascending(1);
 	test_ascending(300);
 	test_ascending(1000);
-	test_ascending(300000); /* more leaves than a page has children */
+	test_ascending(300000); /* more leaves than a page has children, more keys than a run has */
+	for (uint64_t n = 440; n < 600; n += 7) { /* a page of keys, and a few that are left */
+		test_ascending(n);
+	}
 	test_order(2, 10000);
 	test_order(5000, 100000);
 	test_order(50000, 200000);
