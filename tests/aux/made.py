@@ -629,6 +629,34 @@ def timestamps_zero(path, symfs):
     r.write(path)
 
 
+def threads(path, symfs, folder):
+    """Traces of processors. folder: as record --threads, with a file for each of them and one for the rest"""
+    code = user(symfs, syscalls=True)
+    r = Recording(per_cpu=True)
+    r.finished_round()
+    parts, traces = [], []
+    for cpu in range(3):
+        pid = 1000 + cpu
+        task(r, code, "/made/prog", pid, f"made{cpu}", cpu=cpu)
+        f = Flow([code], seed=1 + cpu)
+        f.begin(BASE)
+        f.run(1500)
+        f.disable()
+        traces.append((f, cpu, pid))
+    for f, cpu, pid in traces:
+        parts.append(len(r.records))
+        r.switch(START - 1000, pid, pid, cpu, False)
+        data = f.bytes()
+        r.aux(f.ns() + 10, 0, len(data), pid=pid, tid=pid, cpu=cpu)
+        r.auxtrace(data, idx=cpu, tid=-1, cpu=cpu)
+        r.switch(f.ns() + 100, pid, pid, cpu, True)
+        r.finished_round()
+    if folder:
+        r.write_threads(path, parts)
+    else:
+        r.write(path)
+
+
 def make(folder, names=None, functions=None):
     """Makes the recordings; yields (name, path)."""
     functions = functions or MADE

@@ -385,6 +385,15 @@ class Recording:
                           struct.pack("<Q", event)) for kind, config, bits, flags, event, period in self.attrs]
         Path(path).write_bytes(b"PERFILE2" + struct.pack("<Q", 16) + b"".join(records + self.records))
 
+    def write_threads(self, path, parts):
+        """As record --threads: records from an index on, for each of parts, are in data.0, data.1, ..."""
+        self.features[24] = struct.pack("<Q", 1)  # DIR_FORMAT
+        path.mkdir(parents=True, exist_ok=True)
+        for i, (first, end) in enumerate(zip(parts, [*parts[1:], len(self.records)])):
+            (path / f"data.{i}").write_bytes(b"".join(self.records[first:end]))
+        del self.records[parts[0]:]
+        self.write(path / "data")
+
     def write_folder(self, path, copies):
         """A recording in a folder; copies: folders kcore_dir.. with the files of each."""
         self.features[24] = struct.pack("<Q", 0)  # DIR_FORMAT
