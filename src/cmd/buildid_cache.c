@@ -3,6 +3,7 @@
 #include "cmd/commands.h"
 #include "cmd/inspect.h"
 #include "cmd/options.h"
+#include "cmd/recording.h"
 
 #include <sonde/preview/object_cache.h>
 #include <stdio.h>
@@ -12,8 +13,8 @@
 #define PATH_SIZE 4096u
 
 struct buildid_cache {
-	const char *add, *remove, *purge, *update, *missing;
-	bool list, purge_all, force;
+	const char *add, *remove, *purge, *update, *missing, *kcore;
+	bool list, purge_all, force, debuginfod;
 	uint64_t process; /* of --target-ns */
 	int verbose;
 	struct sonde_object_cache *cache;
@@ -111,6 +112,37 @@ static void purge_all(struct buildid_cache *b)
 	}
 }
 
+/* The path is one name, also with commas in it. */
+static void kcore_add(struct buildid_cache *b)
+{
+	int rc = sonde_object_cache_add_kcore(
+	        b->cache, b->kcore, b->force ? SONDE_OBJECT_CACHE_REPLACE : 0);
+
+	if (rc < 0) {
+		(void)fprintf(stderr, "Error: cannot add %s: %s\n", b->kcore,
+		        sonde_object_cache_error(b->cache)->text);
+		b->failed = true;
+	} else if (b->verbose > 0) {
+		(void)fprintf(stderr, "%s %s\n",
+		        rc == 0 ? "same kcore found in" : "kcore added to build-id cache directory",
+		        sonde_object_cache_last_folder(b->cache));
+	}
+}
+
+static int on_debuginfod(const struct option_def *def, const char *arg, bool unset)
+{
+	struct buildid_cache *b = def->target;
+
+	b->debuginfod = !unset;
+	return recording_debuginfod_urls(unset ? NULL : arg);
+}
+
+static void on_download(void *arg, const struct sonde_download *d)
+{
+	(void)arg;
+	recording_download_print(d);
+}
+
 /* Lists the objects of a recording that the cache lacks. */
 static int missing_print(const struct buildid_cache *b, const char *folder)
 {
@@ -131,7 +163,8 @@ static int run(struct buildid_cache *b, const char *folder)
 		(void)fprintf(stderr, "Error: %s\n", sonde_status_text(SONDE_ENOMEM));
 		return 1;
 	}
-	if (sonde_object_cache_namespace(b->cache, (int)b->process) < 0) {
+	if (sonde_object_cache_namespace(b->cache, (int)b->process) < 0 ||
+	        (b->debuginfod && sonde_object_cache_debuginfod(b->cache, on_download, NULL) < 0)) {
 		(void)fprintf(stderr, "Error: %s\n", sonde_object_cache_error(b->cache)->text);
 		sonde_object_cache_free(b->cache);
 		return 1;
@@ -146,8 +179,16 @@ static int run(struct buildid_cache *b, const char *folder)
 		purge_all(b);
 	}
 	files_do(b, &updating, b->update);
+	if (b->kcore != NULL) {
+		kcore_add(b);
+	}
 	sonde_object_cache_free(b->cache);
-	return b->missing != NULL ? missing_print(b, folder) : b->failed;
+	if (b->missing != NULL) {
+		int rc = missing_print(b, folder);
+
+		return rc != 0 ? rc : b->failed;
+	}
+	return b->failed;
 }
 
 int cmd_buildid_cache(int argc, char **argv)
@@ -163,11 +204,16 @@ int cmd_buildid_cache(int argc, char **argv)
 	        OPTION_TEXT('u', "update", &b.update, "FILES",
 	                "add files, also if their build ids are there"),
 	        OPTION_SWITCH('l', "list", &b.list, "list all objects"),
+	        OPTION_TEXT('k', "kcore", &b.kcore, "FILE",
+	                "add a copy of the kernel's code, such as /proc/kcore"),
 	        OPTION_TEXT('M', "missing", &b.missing, "FILE",
 	                "list the objects of a recording that the cache lacks"),
+	        OPTION_CALL(0, "debuginfod", OPTION_OPTIONAL, on_debuginfod, &b, "URLS",
+	                "fetch debug files of added objects from debuginfod servers"),
 	        OPTION_UINT(0, "target-ns", &b.process, "PID",
 	                "files are those of the mount namespace of a process"),
-	        OPTION_SWITCH('f', "force", &b.force, "read recordings of other users too"),
+	        OPTION_SWITCH('f', "force", &b.force,
+	                "read recordings of other users too; with -k, copy again"),
 	        OPTION_COUNT('v', "verbose", &b.verbose, "print what is done with each file"),
 	        OPTION_END,
 	};
@@ -186,8 +232,9 @@ int cmd_buildid_cache(int argc, char **argv)
 		return rc;
 	}
 	if (b.add == NULL && b.remove == NULL && b.purge == NULL && b.update == NULL &&
-	        b.missing == NULL && !b.list && !b.purge_all) {
-		return options_mistake(&command, "say what to do: -l, -a, -r, -p, -P, -u or -M");
+	        b.missing == NULL && b.kcore == NULL && !b.list && !b.purge_all) {
+		return options_mistake(
+		        &command, "say what to do: -l, -a, -r, -p, -P, -u, -k or -M");
 	}
 	if (!caches_build_ids(folder)) {
 		(void)fprintf(stderr, "Error: there is no cache: set HOME, or name a folder with "

@@ -84,12 +84,6 @@ static const struct option_def list_options[] = {
         OPTION_END,
 };
 
-static const struct option_def buildid_cache_options[] = {
-        PERF_ONLY(0, "debuginfod"),
-        PERF_ONLY('k', "kcore"),
-        OPTION_END,
-};
-
 static const struct option_def inject_options[] = {
         PERF_ONLY(0, "guest-data"),
         PERF_ONLY(0, "guestmount"),
@@ -123,7 +117,6 @@ static const struct {
         {"report", report_options, true},
         {"script", script_options, true},
         {"list", list_options, false},
-        {"buildid-cache", buildid_cache_options, false},
         {"inject", inject_options, true},
         {"stat", stat_options, false},
         {"test", test_options, false},

@@ -58,25 +58,28 @@ void symfs_list_set(const struct symfs_list *list, struct sonde_session_options 
 	o->more_symfs = list->n > 1 ? list->v + 1 : NULL;
 }
 
-int recording_debuginfod(const struct option_def *def, const char *arg, bool unset)
+int recording_debuginfod_urls(const char *urls)
 {
-	struct recording *r = def->target;
-
-	r->session.debuginfod = !unset;
 	/* libdebuginfod reads the variable only; no thread runs yet. */
-	if (!unset && arg != NULL && setenv("DEBUGINFOD_URLS", arg, 1) != 0) {
+	if (urls != NULL && setenv("DEBUGINFOD_URLS", urls, 1) != 0) {
 		(void)fprintf(stderr, "Error: --debuginfod: out of memory\n");
 		return -1;
 	}
 	return 0;
 }
 
-static void on_download(void *arg, const struct sonde_download *d)
+int recording_debuginfod(const struct option_def *def, const char *arg, bool unset)
 {
-	struct recording *r = arg;
+	struct recording *r = def->target;
+
+	r->session.debuginfod = !unset;
+	return recording_debuginfod_urls(unset ? NULL : arg);
+}
+
+void recording_download_print(const struct sonde_download *d)
+{
 	const char *what = d->debug_file ? "the debug file of " : "";
 
-	terminal_progress_end(&r->progress);
 	if (d->failure != NULL) {
 		(void)fprintf(stderr,
 		        "Warning: debuginfod: cannot get %s%s: %s; no more files are asked for\n",
@@ -86,6 +89,14 @@ static void on_download(void *arg, const struct sonde_download *d)
 		        what, d->object, d->done >> 10, d->total >> 10,
 		        d->done < d->total ? "" : "\r\033[K");
 	}
+}
+
+static void on_download(void *arg, const struct sonde_download *d)
+{
+	struct recording *r = arg;
+
+	terminal_progress_end(&r->progress);
+	recording_download_print(d);
 }
 
 static int write_log(void *arg, const char *text, size_t n)

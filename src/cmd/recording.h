@@ -63,6 +63,11 @@ int recording_itrace(const struct option_def *def, const char *arg, bool unset);
 	        "--no-itrace: "                                                                    \
 	        "none")
 
+/* Names the debuginfod servers; NULL: those of $DEBUGINFOD_URLS. Negative: no memory, reported. */
+int recording_debuginfod_urls(const char *urls);
+/* Prints progress on a terminal, and why no more files are asked for. */
+void recording_download_print(const struct sonde_download *d);
+
 /* OPTION_CALL for --debuginfod[=URLS]; the target is a struct recording. */
 int recording_debuginfod(const struct option_def *def, const char *arg, bool unset);
 #define RECORDING_DEBUGINFOD(r)                                                                    \

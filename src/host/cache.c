@@ -50,8 +50,7 @@ bool cache_format(char *out, size_t n, const char *fmt, ...)
 	return true;
 }
 
-/* Creates the folders of a path, except for its last component. */
-static bool make_folders(int dir, char *path)
+bool cache_make_folders(int dir, char *path)
 {
 	char *slash;
 
@@ -159,7 +158,7 @@ static bool add(struct cache *c)
 	        !cache_format(link, sizeof(link), ".build-id/%.2s/%s", c->id, c->id + 2) ||
 	        !cache_format(c->temporary, sizeof(c->temporary), ".sonde-%ld-%u", (long)getpid(),
 	                c->made++) ||
-	        !make_folders(c->dir, name) || !make_folders(c->dir, link)) {
+	        !cache_make_folders(c->dir, name) || !cache_make_folders(c->dir, link)) {
 		return false;
 	}
 	if (!put_object(c)) {
@@ -241,13 +240,13 @@ int cache_open(const char *path)
 	}
 	if (path[0] == '/') {
 		int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		bool good = make_folders(root, whole);
+		bool good = cache_make_folders(root, whole);
 
 		(void)close(root);
 		if (!good) {
 			return -1;
 		}
-	} else if (!make_folders(AT_FDCWD, whole)) {
+	} else if (!cache_make_folders(AT_FDCWD, whole)) {
 		return -1;
 	}
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

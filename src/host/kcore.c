@@ -19,6 +19,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ struct copy {
 };
 
 struct kcore {
+	const struct host_kcore_source *source;
 	int from, to;
 	Elf64_Ehdr head;
 	Elf64_Phdr *segments;
@@ -50,6 +52,15 @@ static int cannot(struct error *err, const char *what, const char *name)
 {
 	return error_errno(err, errno == EACCES || errno == EPERM ? SONDE_EPERM : SONDE_EIO, errno,
 	        "cannot %s %s", what, name);
+}
+
+/* Opens a file of the source as a stream; NULL with errno. */
+static FILE *source_stream(const struct host_kcore_source *s, const char *leaf)
+{
+	char path[PATH_MAX];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", s->folder, leaf);
+	return proc_open_stream(s->root, path);
 }
 
 static bool read_at(int fd, void *buf, size_t n, uint64_t at)
@@ -101,11 +112,11 @@ int host_kcore_check(int root, struct error *err)
  * From the start of the first module to the end of the last. A line: NAME SIZE USES BY STATE
  * 0xADDRESS
  */
-static struct range module_range(int root)
+static struct range module_range(const struct host_kcore_source *s)
 {
 	struct range all = {UINT64_MAX, 0};
 	unsigned long long size, at;
-	FILE *f = proc_open_stream(root, "proc/modules");
+	FILE *f = source_stream(s, "modules");
 	char line[1024];
 
 	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
@@ -157,7 +168,7 @@ static int read_headers(struct error *err, struct kcore *k)
 	        h->e_phentsize != sizeof(Elf64_Phdr) || h->e_phnum == 0 ||
 	        h->e_phnum > SEGMENTS_MAX) {
 		return error_set(err, SONDE_EUNSUPPORTED, NO_OFFSET,
-		        "/proc/kcore is no ELF core file of 64 bits");
+		        "%s/kcore is no ELF core file of 64 bits", k->source->folder);
 	}
 	k->segments = malloc(h->e_phnum * sizeof(*k->segments));
 	if (k->segments == NULL) {
@@ -165,7 +176,7 @@ static int read_headers(struct error *err, struct kcore *k)
 	}
 	if (!read_at(k->from, k->segments, h->e_phnum * sizeof(*k->segments), h->e_phoff)) {
 		return error_set(err, SONDE_EIO, NO_OFFSET,
-		        "cannot read the program headers of /proc/kcore");
+		        "cannot read the program headers of %s/kcore", k->source->folder);
 	}
 	return 0;
 }
@@ -181,22 +192,23 @@ static void add_copies(struct kcore *k, struct range range)
 	}
 }
 
-static int choose(struct error *err, int root, struct kcore *k)
+static int choose(struct error *err, struct kcore *k)
 {
 	struct proc_kernel text;
 
-	if (!proc_kernel_text(root, &text)) {
+	if (!proc_kernel_text_in(k->source->root, k->source->folder, &text)) {
 		return error_set(err, SONDE_EPERM, NO_OFFSET,
-		        "/proc/kallsyms hides where the kernel is: run as root, with "
-		        "kernel.kptr_restrict below 2");
+		        "%s/kallsyms hides where the kernel is: run as root, with "
+		        "kernel.kptr_restrict below 2",
+		        k->source->folder);
 	}
 	add_copies(k, (struct range){text.start, text.end});
 	if (k->ncopies == 0) {
 		return error_set(err, SONDE_EUNSUPPORTED, NO_OFFSET,
-		        "/proc/kcore does not hold the kernel's text at 0x%llx",
+		        "%s/kcore does not hold the kernel's text at 0x%llx", k->source->folder,
 		        (unsigned long long)text.start);
 	}
-	add_copies(k, module_range(root));
+	add_copies(k, module_range(k->source));
 	return 0;
 }
 
@@ -221,7 +233,7 @@ static int write_headers(struct error *err, struct kcore *k)
 	}
 	if (!write_at(k->to, &h, sizeof(h), 0) ||
 	        !write_at(k->to, list, k->ncopies * sizeof(list[0]), sizeof(h))) {
-		return cannot(err, "write", "kcore_dir/kcore");
+		return cannot(err, "write", "the copy of kcore");
 	}
 	return 0;
 }
@@ -245,28 +257,33 @@ static int copy_bytes(struct error *err, const struct kcore *k, const struct cop
 	for (; rc >= 0 && done < c->size; done += n) {
 		n = c->size - done < PIECE ? (size_t)(c->size - done) : PIECE;
 		if (!read_at(k->from, piece, n, c->from + done)) {
-			rc = cannot(err, "read", "/proc/kcore");
+			rc = cannot(err, "read", "kcore");
 		} else if (!all_zero(piece, n) && !write_at(k->to, piece, n, c->to + done)) {
-			rc = cannot(err, "write", "kcore_dir/kcore");
+			rc = cannot(err, "write", "the copy of kcore");
 		}
 	}
 	free(piece);
 	if (rc >= 0 && ftruncate(k->to, (off_t)(c->to + c->size)) < 0) {
-		rc = cannot(err, "write", "kcore_dir/kcore");
+		rc = cannot(err, "write", "the copy of kcore");
 	}
 	return rc;
 }
 
-static int copy_kcore(struct error *err, int root, int dir)
+static int copy_kcore(struct error *err, const struct host_kcore_source *s, int dir)
 {
-	struct kcore k = {.from = openat(root, "proc/kcore", O_RDONLY | O_CLOEXEC), .to = -1};
-	int rc = k.from >= 0 ? read_headers(err, &k) : cannot(err, "open", "/proc/kcore");
+	struct kcore k = {.source = s, .to = -1};
+	char path[PATH_MAX];
 	size_t i;
+	int rc;
 
-	rc = rc < 0 ? rc : choose(err, root, &k);
+	(void)snprintf(path, sizeof(path), "%s/kcore", s->folder);
+	k.from = openat(s->root, path, O_RDONLY | O_CLOEXEC);
+	rc = k.from >= 0 ? read_headers(err, &k) : cannot(err, "open", path);
+	rc = rc < 0 ? rc : choose(err, &k);
 	if (rc >= 0) {
 		k.to = openat(dir, "kcore", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
-		rc = k.to >= 0 ? write_headers(err, &k) : cannot(err, "create", "kcore_dir/kcore");
+		rc = k.to >= 0 ? write_headers(err, &k)
+		               : cannot(err, "create", "the copy of kcore");
 	}
 	for (i = 0; rc >= 0 && i < k.ncopies; i++) {
 		rc = copy_bytes(err, &k, &k.copies[i]);
@@ -276,18 +293,20 @@ static int copy_kcore(struct error *err, int root, int dir)
 		(void)close(k.from);
 	}
 	if (k.to >= 0 && close(k.to) < 0 && rc >= 0) {
-		rc = cannot(err, "write", "kcore_dir/kcore");
+		rc = cannot(err, "write", "the copy of kcore");
 	}
 	return rc;
 }
 
 /* Copies a text file of /proc, including files without a size. */
-static int copy_text(struct error *err, int root, int dir, const char *from, const char *to)
+static int copy_text(struct error *err, const struct host_kcore_source *s, int dir, const char *to)
 {
 	struct text t = {0};
+	char from[PATH_MAX];
 	int fd, rc = 0;
 
-	if (!proc_read_file(root, from, &t) || t.failed) {
+	(void)snprintf(from, sizeof(from), "%s/%s", s->folder, to);
+	if (!proc_read_file(s->root, from, &t) || t.failed) {
 		rc = t.failed ? error_nomem(err) : cannot(err, "read", from);
 	} else {
 		fd = openat(dir, to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
@@ -302,8 +321,16 @@ static int copy_text(struct error *err, int root, int dir, const char *from, con
 	return rc;
 }
 
+int host_kcore_copy_to(const struct host_kcore_source *source, int dir, struct error *err)
+{
+	TRY(copy_text(err, source, dir, "kallsyms"));
+	TRY(copy_text(err, source, dir, "modules"));
+	return copy_kcore(err, source, dir);
+}
+
 int host_kcore_copy(int root, const char *folder, struct error *err)
 {
+	const struct host_kcore_source source = {root, "proc"};
 	int out, dir = -1, rc = 0;
 
 	out = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -311,9 +338,7 @@ int host_kcore_copy(int root, const char *folder, struct error *err)
 	        (dir = openat(out, "kcore_dir", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
 		rc = cannot(err, "make kcore_dir in", folder);
 	}
-	rc = rc < 0 ? rc : copy_text(err, root, dir, "proc/kallsyms", "kallsyms");
-	rc = rc < 0 ? rc : copy_text(err, root, dir, "proc/modules", "modules");
-	rc = rc < 0 ? rc : copy_kcore(err, root, dir);
+	rc = rc < 0 ? rc : host_kcore_copy_to(&source, dir, err);
 	if (dir >= 0) {
 		(void)close(dir);
 	}

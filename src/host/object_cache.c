@@ -8,6 +8,7 @@
 #include "core/array.h"
 #include "core/status.h"
 #include "host/cache_inside.h"
+#include "symbol/remote.h"
 
 #include <sonde/preview/object_cache.h>
 
@@ -38,6 +39,8 @@ struct sonde_object_cache {
 	int process; /* whose files are used; 0: the caller's */
 	struct error error;
 	struct cache cache;
+	struct symbol_remote *remote; /* servers of debug files; NULL: none are asked */
+	char last_folder[PATH_MAX];
 };
 
 struct sonde_object_cache *sonde_object_cache_new(const char *folder)
@@ -65,6 +68,7 @@ void sonde_object_cache_free(struct sonde_object_cache *c)
 	if (c->cache.dir >= 0) {
 		(void)close(c->cache.dir);
 	}
+	symbol_remote_free(c->remote);
 	free(c->folder);
 	free(c);
 }
@@ -77,6 +81,19 @@ const struct sonde_error *sonde_object_cache_error(const struct sonde_object_cac
 const char *sonde_object_cache_last_id(const struct sonde_object_cache *c)
 {
 	return c->cache.id;
+}
+
+const char *sonde_object_cache_last_folder(const struct sonde_object_cache *c)
+{
+	return c->last_folder;
+}
+
+int sonde_object_cache_debuginfod(struct sonde_object_cache *c, sonde_download_fn fn, void *arg)
+{
+	if (c->remote == NULL) {
+		c->remote = symbol_remote_new(fn, arg);
+	}
+	return c->remote != NULL ? 0 : error_nomem(&c->error);
 }
 
 int sonde_object_cache_namespace(struct sonde_object_cache *c, int pid)
@@ -126,9 +143,9 @@ static int names_find(struct sonde_object_cache *c, const char *path, struct fil
 	return 0;
 }
 
-static int id_find(struct sonde_object_cache *c, const char *path, const struct file_names *names)
+static int id_find(struct sonde_object_cache *c, const char *path, const struct file_names *names,
+        struct image_build_id *id)
 {
-	uint8_t id[IMAGE_BUILD_ID_MAX];
 	int n;
 
 	c->cache.id[0] = '\0';
@@ -136,12 +153,13 @@ static int id_find(struct sonde_object_cache *c, const char *path, const struct 
 		return error_errno(
 		        &c->error, status_of_errno(errno), errno, "cannot read %s", path);
 	}
-	n = image_build_id_of_file(names->source, id);
+	n = image_build_id_of_file(names->source, id->bytes);
 	if (n < 2) {
 		return error_set(&c->error, SONDE_EFORMAT, NO_OFFSET,
 		        "%s has no build id; link it with --build-id", path);
 	}
-	cache_set_id(&c->cache, id, (size_t)n);
+	id->size = (uint8_t)n;
+	cache_set_id(&c->cache, id->bytes, id->size);
 	return 0;
 }
 
@@ -160,27 +178,79 @@ static int folder_open(struct sonde_object_cache *c, bool make)
 	                                          "cannot open the cache %s", c->folder);
 }
 
+/*
+ * Finds the debug file of an object, among those that are installed, then on servers. The same root
+ * is used as for the object.
+ */
+static bool debug_find(struct sonde_object_cache *c, const struct image_build_id *id,
+        const char *name, char path[IMAGE_PATH_MAX])
+{
+	char root[64];
+	const char *roots[] = {root};
+	const struct image_where where = {
+	        .path = name, .id = *id, .roots = {roots, c->process != 0}};
+
+	(void)snprintf(root, sizeof(root), "/proc/%d/root", c->process);
+	if (image_place_name(&where, IMAGE_PLACE_DEBUG_ID, 0, path, IMAGE_PATH_MAX) &&
+	        access(path, R_OK) == 0) {
+		return true;
+	}
+	return c->remote != NULL &&
+	       symbol_remote_find(c->remote, id, SYMBOL_REMOTE_DEBUG, name, path);
+}
+
+/* Adds the debug file of the object that the cache has now. False with errno: it cannot be written. */
+static bool debug_add(struct sonde_object_cache *c, const struct image_build_id *id, bool replace)
+{
+	char path[IMAGE_PATH_MAX];
+
+	c->cache.leaf = "debug";
+	if ((!replace && cache_has(&c->cache)) || !debug_find(c, id, c->cache.name, path)) {
+		return true;
+	}
+	c->cache.source = path;
+	return cache_put(&c->cache);
+}
+
 static int file_add(struct sonde_object_cache *c, const char *path, bool replace)
 {
+	struct image_build_id id = {0};
 	struct file_names names;
+	bool good, found;
 
 	TRY(names_find(c, path, &names));
-	TRY(id_find(c, path, &names));
+	TRY(id_find(c, path, &names, &id));
 	TRY(folder_open(c, true));
 	c->cache.name = names.name;
 	c->cache.source = names.source;
 	c->cache.leaf = "elf";
-	if (!replace && cache_has(&c->cache)) {
-		return 0;
-	}
-	return cache_put(&c->cache) ? 1
-	                            : error_errno(&c->error, SONDE_EIO, errno,
-	                                      "cannot write %s into the cache %s", path, c->folder);
+	found = !replace && cache_has(&c->cache);
+	good = (found || cache_put(&c->cache)) && debug_add(c, &id, replace);
+	return good ? !found
+	            : error_errno(&c->error, SONDE_EIO, errno, "cannot write %s into the cache %s",
+	                      path, c->folder);
 }
 
 int sonde_object_cache_add(struct sonde_object_cache *c, const char *path, unsigned flags)
 {
 	return file_add(c, path, (flags & SONDE_OBJECT_CACHE_REPLACE) != 0);
+}
+
+int sonde_object_cache_add_kcore(struct sonde_object_cache *c, const char *path, unsigned flags)
+{
+	struct file_names names;
+	int rc;
+
+	c->last_folder[0] = c->cache.id[0] = '\0';
+	TRY(names_find(c, path, &names));
+	TRY(folder_open(c, true));
+	rc = cache_kcore_add(
+	        &c->cache, names.source, (flags & SONDE_OBJECT_CACHE_REPLACE) != 0, &c->error);
+	if (rc >= 0) {
+		(void)cache_format(c->last_folder, sizeof(c->last_folder), "%s/%s", c->folder,
+		        c->cache.folder);
+	}
+	return rc;
 }
 
 /* ---- the list ---- */
@@ -380,10 +450,11 @@ static int entries_remove(struct sonde_object_cache *c, struct choice choice)
 
 int sonde_object_cache_remove(struct sonde_object_cache *c, const char *path)
 {
+	struct image_build_id id = {0};
 	struct file_names names;
 
 	TRY(names_find(c, path, &names));
-	TRY(id_find(c, path, &names));
+	TRY(id_find(c, path, &names, &id));
 	return entries_remove(c, (struct choice){.id = c->cache.id});
 }
 
@@ -398,5 +469,12 @@ int sonde_object_cache_purge(struct sonde_object_cache *c, const char *path)
 
 int sonde_object_cache_purge_all(struct sonde_object_cache *c)
 {
-	return entries_remove(c, (struct choice){.id = NULL});
+	int objects = entries_remove(c, (struct choice){.id = NULL});
+	int kernels = objects >= 0 && c->cache.dir >= 0 ? cache_kcores_remove(&c->cache) : 0;
+
+	if (kernels < 0) {
+		return error_errno(&c->error, SONDE_EIO, errno,
+		        "cannot remove all copies of kernels from the cache %s", c->folder);
+	}
+	return objects < 0 ? objects : objects + kernels;
 }

@@ -4,7 +4,7 @@
  *
  *	ID as xx/rest: the first byte of the build id in hex, then the others
  *	~/.debug/.build-id/xx/rest      a link to a folder with `elf`, `kallsyms` or `vdso`, or a file
- *	/usr/lib/debug/.build-id/xx/rest.debug
+ *	/usr/lib/debug/.build-id/xx/rest.debug, then ~/.debug/.build-id/xx/rest/debug
  *	/usr/lib/debug/PATH.debug, /usr/lib/debug/PATH
  *	.gnu_debuglink NAME: DIR/NAME, DIR/.debug/NAME, /usr/lib/debug/DIR/NAME
  */
@@ -83,6 +83,10 @@ bool image_place_name(
 	case IMAGE_PLACE_DEBUG_ID:
 		if (!id_text(&w->id, id)) {
 			return false;
+		}
+		if (i > 0 && i >= w->roots.n) {
+			return i == (w->roots.n > 0 ? w->roots.n : 1) && w->build_ids != NULL &&
+			       fits(snprintf(out, n, "%s/.build-id/%s/debug", w->build_ids, id), n);
 		}
 		(void)snprintf(rest, sizeof(rest), "/.build-id/%s.debug", id);
 		return joined_name(w, i, DEBUG_ROOT, rest, out, n);

@@ -172,7 +172,8 @@ struct image_where {
 enum image_place {
 	IMAGE_PLACE_PATH, /* the object itself */
 	IMAGE_PLACE_CACHE, /* ~/.debug/.build-id/xx/rest/elf (kallsyms, vdso), or the link itself */
-	IMAGE_PLACE_DEBUG_ID, /* /usr/lib/debug/.build-id/xx/rest.debug */
+	/* /usr/lib/debug/.build-id/xx/rest.debug, ~/.debug/.build-id/xx/rest/debug */
+	IMAGE_PLACE_DEBUG_ID,
 	IMAGE_PLACE_DEBUG_PATH /* /usr/lib/debug/PATH(.debug) */
 };
 

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -175,13 +176,21 @@ bool proc_read_number(int root, const char *path, int64_t *value)
 	return end != buf;
 }
 
+static FILE *open_in(int root, const char *folder, const char *leaf)
+{
+	char path[PATH_MAX];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, leaf);
+	return proc_open_stream(root, path);
+}
+
 /* "  01000000-0220bb07 : Kernel code": the size in bytes, 0 if it is hidden. */
-static uint64_t kernel_code_size(int root)
+static uint64_t kernel_code_size(int root, const char *folder)
 {
 	unsigned long long start, end;
 	uint64_t size = 0;
 	char line[256];
-	FILE *f = proc_open_stream(root, "proc/iomem");
+	FILE *f = open_in(root, folder, "iomem");
 
 	if (f == NULL) {
 		return 0;
@@ -198,16 +207,21 @@ static uint64_t kernel_code_size(int root)
 
 bool proc_kernel_text(int root, struct proc_kernel *kernel)
 {
+	return proc_kernel_text_in(root, "proc", kernel);
+}
+
+bool proc_kernel_text_in(int root, const char *folder, struct proc_kernel *kernel)
+{
 	unsigned long long addr, text = 0, stext = 0, etext = 0;
 	uint64_t size;
 	char line[512];
 	char name[128];
-	FILE *f = proc_open_stream(root, "proc/kallsyms");
+	FILE *f = open_in(root, folder, "kallsyms");
 
 	if (f == NULL) {
 		return false;
 	}
-	size = kernel_code_size(root);
+	size = kernel_code_size(root, folder);
 	while (fgets(line, sizeof(line), f) != NULL) {
 		if (sscanf(line, "%llx %*c %127s", &addr, name) != 2) {
 			continue;

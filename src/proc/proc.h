@@ -64,6 +64,8 @@ struct proc_kernel {
 };
 
 bool proc_kernel_text(int root, struct proc_kernel *kernel);
+/* Reads kallsyms and iomem in another folder than "proc". */
+bool proc_kernel_text_in(int root, const char *folder, struct proc_kernel *kernel);
 
 /* A line of /proc/PID/maps. The name is valid until the next call. */
 struct proc_map {

@@ -12,6 +12,7 @@
 #define SONDE_PREVIEW_OBJECT_CACHE_H
 
 #include <sonde/base.h>
+#include <sonde/session.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,12 +43,33 @@ enum sonde_object_cache_flags {
 SONDE_API int sonde_object_cache_namespace(struct sonde_object_cache *c, int pid);
 
 /*
- * Adds a file with a build id, under its path without symbolic links; flags: of enum
- * sonde_object_cache_flags. 1: added; 0: it was there; SONDE_ENOENT, SONDE_EPERM, SONDE_EIO;
+ * Fetches the debug files of objects that are added from the servers in $DEBUGINFOD_URLS, through
+ * libdebuginfod, if they are not installed. After the first server that fails no more files are asked
+ * for. fn is called as for a session, and may be NULL. Otherwise nothing is fetched. SONDE_ENOMEM.
+ */
+SONDE_API int sonde_object_cache_debuginfod(
+        struct sonde_object_cache *c, sonde_download_fn fn, void *arg);
+
+/*
+ * Adds a file with a build id, under its path without symbolic links, and its debug file in
+ * /usr/lib/debug by build id, if any; flags: of enum sonde_object_cache_flags. 1: added; 0: it was there; SONDE_ENOENT, SONDE_EPERM, SONDE_EIO;
  * SONDE_EFORMAT: the file has no build id.
  */
 SONDE_API int sonde_object_cache_add(
         struct sonde_object_cache *c, const char *path, unsigned flags);
+
+/*
+ * Adds a copy of a kernel's code, with the files kallsyms and modules beside it: path is
+ * "/proc/kcore", or a file "kcore" of a saved system, whose sys/kernel/notes has the build id. 1:
+ * added; 0: the cache has the same kernel with the same modules at the same addresses, and flags
+ * lack SONDE_OBJECT_CACHE_REPLACE. SONDE_EFORMAT: no build id; SONDE_ENOENT, SONDE_EPERM,
+ * SONDE_EUNSUPPORTED, SONDE_EIO, SONDE_ENOMEM.
+ */
+SONDE_API int sonde_object_cache_add_kcore(
+        struct sonde_object_cache *c, const char *path, unsigned flags);
+/* The folder of the copy that sonde_object_cache_add_kcore made or found; "": none. Valid until the
+ * next call. */
+SONDE_API const char *sonde_object_cache_last_folder(const struct sonde_object_cache *c);
 
 /* Removes the object with the build id of a file. 1: removed; 0: it was not there; else as
  * sonde_object_cache_add. */
@@ -55,7 +77,7 @@ SONDE_API int sonde_object_cache_remove(struct sonde_object_cache *c, const char
 
 /* Removes all objects of a path, whatever their build ids. The number of them, or SONDE_EIO. */
 SONDE_API int sonde_object_cache_purge(struct sonde_object_cache *c, const char *path);
-/* Removes all objects. The number of them, or SONDE_EIO. */
+/* Removes all objects and copies of kernels. The number of them, or SONDE_EIO. */
 SONDE_API int sonde_object_cache_purge_all(struct sonde_object_cache *c);
 
 /*
