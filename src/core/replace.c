@@ -99,6 +99,24 @@ bool replace_commit(struct replace *r)
 	return true;
 }
 
+bool replace_commit_new(struct replace *r)
+{
+	if (r->temporary == NULL) {
+		return true;
+	}
+	if (link(r->temporary, r->path) == 0) {
+		(void)unlink(r->temporary);
+	} else if (errno == EEXIST && access(r->path, F_OK) == 0) {
+		errno = EEXIST;
+		return false;
+	} else { /* no links in this file system, or one to nothing has this name */
+		return replace_commit(r);
+	}
+	free(r->temporary);
+	r->temporary = NULL;
+	return true;
+}
+
 void replace_abandon(struct replace *r)
 {
 	if (r->temporary != NULL) {

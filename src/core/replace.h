@@ -24,6 +24,9 @@ int replace_open(struct replace *r, const char *path, unsigned mode);
 /* Moves the complete file to its name. False with errno; abandon then removes the file. */
 bool replace_commit(struct replace *r);
 
+/* The same, but if a file has appeared there since, that stays: false with EEXIST. */
+bool replace_commit_new(struct replace *r);
+
 /* Removes the temporary file, unless it was moved, and frees *r, which is empty afterwards. */
 void replace_abandon(struct replace *r);
 

@@ -493,13 +493,26 @@ static int write_database(struct sqlite *q)
 	return finish(q);
 }
 
+static int refuse_existing(struct sqlite *q)
+{
+	return error_set(session_error(q->session), SONDE_EARG, NO_OFFSET,
+	        "%s exists: --append adds to it, --force replaces it", q->path);
+}
+
+/* 1: --append is to add to a database that has appeared since. */
 static int put_in_place(struct sqlite *q)
 {
-	if (!q->appends && !replace_commit(&q->replace)) {
-		return error_errno(session_error(q->session), SONDE_EOUTPUT, errno,
-		        "cannot write %s", q->path);
+	const struct sonde_export_options *o = q->options;
+
+	if (q->appends ||
+	        (o->force ? replace_commit(&q->replace) : replace_commit_new(&q->replace))) {
+		return 0;
 	}
-	return 0;
+	if (errno == EEXIST) {
+		return o->append ? 1 : refuse_existing(q);
+	}
+	return error_errno(
+	        session_error(q->session), SONDE_EOUTPUT, errno, "cannot write %s", q->path);
 }
 
 static void sqlite_fini(struct sqlite *q)
@@ -511,25 +524,13 @@ static void sqlite_fini(struct sqlite *q)
 	replace_abandon(&q->replace);
 }
 
-int sonde_export_sqlite(
-        struct sonde_session *s, const struct sonde_export_options *options, const char *path)
+/* Writes the database, or adds to the one that exists. 1: as put_in_place. */
+static int export_to(struct sonde_session *s, const struct sonde_export_options *options,
+        const char *path, bool appends)
 {
-	struct sonde_export_options o;
-	struct sqlite q = {.session = s, .options = &o, .path = path};
-	struct stat there;
-	int rc;
+	struct sqlite q = {.session = s, .options = options, .path = path, .appends = appends};
+	int rc = write_database(&q);
 
-	TRY(export_options(s, options, &o));
-	if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) { /* it would be replaced */
-		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
-		        "%s is not a regular file: a database cannot be written there", path);
-	}
-	q.appends = o.append && access(path, F_OK) == 0;
-	if (!o.append && !o.force && access(path, F_OK) == 0) {
-		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
-		        "%s exists: --append adds to it, --force replaces it", path);
-	}
-	rc = write_database(&q);
 	if (rc < 0) {
 		(void)error_ensure(session_error(s), rc);
 	} else if (sqlite3_close(q.db) != SQLITE_OK) {
@@ -542,4 +543,23 @@ int sonde_export_sqlite(
 	}
 	sqlite_fini(&q);
 	return rc;
+}
+
+int sonde_export_sqlite(
+        struct sonde_session *s, const struct sonde_export_options *options, const char *path)
+{
+	struct sonde_export_options o;
+	struct stat there;
+	int rc;
+
+	TRY(export_options(s, options, &o));
+	if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) { /* it would be replaced */
+		return error_set(session_error(s), SONDE_EARG, NO_OFFSET,
+		        "%s is not a regular file: a database cannot be written there", path);
+	}
+	if (!o.append && !o.force && access(path, F_OK) == 0) {
+		return refuse_existing(&(struct sqlite){.session = s, .path = path});
+	}
+	rc = export_to(s, &o, path, o.append && access(path, F_OK) == 0);
+	return rc > 0 ? export_to(s, &o, path, true) : rc;
 }
