@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define LEVEL_MAX    22 /* of zstd */
 #define NEEDS_OUTPUT "-o FILE is required; '-' is standard output"
@@ -19,6 +20,9 @@ struct convert {
 	struct sonde_filter keep;
 	const char *events, *redact;
 	uint64_t one_in;
+	bool merge;
+	const char *const *others; /* recordings to merge into the first one */
+	size_t nothers;
 };
 
 static int on_level(const struct option_def *def, const char *arg, bool unset)
@@ -74,11 +78,14 @@ static int run(const struct convert *c, struct sonde_rewriter_options *o)
 	        .keep = is_set(&c->keep) ? &c->keep : NULL,
 	        .keep_events = c->events,
 	        .one_in = c->one_in,
-	        .redact = c->redact};
+	        .redact = c->redact,
+	        .merge = c->others,
+	        .nmerge = c->nothers};
 	const struct rewriting r = {.input = c->input,
 	        .output = c->output,
 	        .force = c->force,
 	        .count = true,
+	        .several = c->nothers != 0,
 	        .messages = &messages};
 	struct sonde_editor *editor = sonde_editor_new(&eo);
 	int rc;
@@ -124,6 +131,50 @@ int cmd_repair(int argc, char **argv)
 	return run(&c, &o);
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino && !S_ISCHR(x.st_mode);
+}
+
+static bool is_changed(const struct convert *c)
+{
+	return is_set(&c->keep) || c->events != NULL || c->redact != NULL || c->one_in > 1;
+}
+
+/* Takes the words besides options: one input, or with --merge several. */
+static int inputs_choose(
+        struct convert *c, const struct option_command *command, const struct option_rest *rest)
+{
+	if (!c->merge) {
+		c->input = rest->argc > 0 ? rest->argv[0] : c->input;
+		return rest->argc > 1 ? options_mistake(command,
+		                                "one input is converted; '--merge' takes several")
+		                      : OPTIONS_RUN;
+	}
+	if (rest->argc < 2) {
+		return options_mistake(command, "--merge takes two recordings or more");
+	}
+	if (is_changed(c)) {
+		return options_mistake(command,
+		        "--merge does not go together with options that choose samples or change "
+		        "names: give these for the merged recording");
+	}
+	c->input = rest->argv[0];
+	c->others = (const char *const *)rest->argv + 1;
+	c->nothers = (size_t)rest->argc - 1;
+	for (size_t i = 0; i < c->nothers; i++) {
+		if (is_same_file(c->output, c->others[i])) {
+			return options_mistake(command,
+			        "%s is one of the inputs; give another name for the output",
+			        c->output);
+		}
+	}
+	return OPTIONS_RUN;
+}
+
 static const char *const containers[] = {"", "file", "pipe", "directory"};
 static const char *const orders[] = {"", "little", "big"};
 
@@ -149,6 +200,8 @@ int cmd_convert(int argc, char **argv)
 	        OPTION_TEXT(0, "event", &c.events, "NAMES", "keep samples of these events"),
 	        OPTION_UINT(0, "sample", &c.one_in, "N",
 	                "keep one in N samples, at random, and multiply their periods by N"),
+	        OPTION_SWITCH(0, "merge", &c.merge,
+	                "write the given recordings as one; the others get the first one's clock"),
 	        OPTION_CALL(0, "redact", OPTION_OPTIONAL, on_redact, &c, "KEY",
 	                "replace names of threads, files and the host by hashes"),
 	        OPTION_SWITCH('f', "force", &c.force, "read files of other users too"),
@@ -156,10 +209,9 @@ int cmd_convert(int argc, char **argv)
 	};
 	const struct option_command command = {
 	        .name = "convert",
-	        .usage = "[options] -o FILE [input]",
-	        .about = "Writes a recording in another form, or a part of it.",
+	        .usage = "[options] -o FILE [input] | --merge -o FILE input...",
+	        .about = "Writes a recording in another form, a part of it, or several as one.",
 	        .defs = defs,
-	        .words = OPTION_ONE_WORD,
 	        .anywhere = true,
 	};
 	struct sonde_rewriter_options o = {0};
@@ -183,7 +235,10 @@ int cmd_convert(int argc, char **argv)
 	if (c.plain && c.level > 0) {
 		return options_mistake(&command, "--plain and -z do not go together");
 	}
-	c.input = rest.argc == 1 ? rest.argv[0] : c.input;
+	rc = inputs_choose(&c, &command, &rest);
+	if (rc != OPTIONS_RUN) {
+		return rc;
+	}
 	o.container = (enum sonde_container)container;
 	o.order = (enum sonde_byte_order)order;
 	o.compress = c.plain || c.level == 0 ? SONDE_REWRITE_PLAIN : c.level < 0 ? 0 : c.level;

@@ -58,7 +58,7 @@ int rewriting_run(
 	if (rc > 0) {
 		(void)fprintf(stderr,
 		        "Warning: part of %s was not read (see above) and is not in the output\n",
-		        r->input);
+		        r->several ? "the inputs" : r->input);
 	}
 	sonde_rewriter_free(rw);
 	return rc > 0;

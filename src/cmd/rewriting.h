@@ -20,6 +20,7 @@ struct rewriting {
 	const char *input, *output; /* "-": standard input, standard output */
 	bool force; /* read files of other users too */
 	bool count; /* print the number of written records */
+	bool several; /* the editor adds other inputs */
 	struct rewriting_messages *messages;
 };
 

@@ -26,6 +26,7 @@ void sonde_editor_free(struct sonde_editor *e)
 	edit_jit_fini(e);
 	edit_chains_fini(e);
 	edit_keep_fini(e);
+	edit_merge_fini(e);
 	edit_redact_fini(e);
 	edit_sched_fini(e);
 	sonde_session_free(e->session);
@@ -108,11 +109,32 @@ uint64_t edit_newer(const struct file *f, const struct sonde_raw_record *r, uint
 	return time > newest && time != UINT64_MAX ? time : newest;
 }
 
+static bool has_other_stages(const struct sonde_editor_options *o)
+{
+	return o->keep != NULL || o->keep_events != NULL || o->one_in > 1 ||
+	       o->build_ids != SONDE_EDIT_BUILD_IDS_KEEP || o->mapped_build_ids || o->jit ||
+	       o->convert_chains || o->sched_stat || o->itrace != NULL || o->redact != NULL;
+}
+
+/* The other stages look things up in the input, which is only the first recording. */
+static int merge_add(struct sonde_editor *e, struct sonde_rewriter *rw)
+{
+	if (has_other_stages(&e->o)) {
+		return error_set(&e->error, SONDE_EARG, NO_OFFSET,
+		        "recordings can only be merged as they are; change the merged one "
+		        "afterwards");
+	}
+	return edit_merge_stage(e, rw);
+}
+
 static int stages_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 {
 	const struct sonde_editor_options *o = &e->o;
 
 	TRY(e->failure);
+	if (o->nmerge != 0) {
+		return merge_add(e, rw);
+	}
 	if (o->known_build_ids != NULL) {
 		TRY(edit_known_read(e, o->known_build_ids));
 	}

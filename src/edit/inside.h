@@ -45,6 +45,7 @@ struct edit_jit; /* private to jit.c */
 struct edit_itrace; /* private to itrace.c */
 struct edit_chains; /* private to chains.c */
 struct edit_keep; /* private to keep.c */
+struct edit_merge; /* private to merge.h */
 struct edit_redact; /* private to redact.c */
 struct edit_sched; /* private to sched.c */
 
@@ -60,6 +61,7 @@ struct sonde_editor {
 	struct edit_jit *jit; /* NULL: jitdump files stay */
 	struct edit_chains *chains; /* NULL: copies of stacks stay */
 	struct edit_keep *keep; /* NULL: all samples stay */
+	struct edit_merge *merge; /* NULL: one recording */
 	struct edit_redact *redact; /* NULL: names stay */
 	struct edit_sched *sched; /* NULL: samples of the scheduler stay */
 	uint8_t room[UINT16_MAX + 1]; /* a changed record */
@@ -100,6 +102,10 @@ void edit_chains_fini(struct sonde_editor *e);
 /* Adds the stage that keeps some of the samples. */
 int edit_keep_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
 void edit_keep_fini(struct sonde_editor *e);
+
+/* Adds the stage that appends other recordings. */
+int edit_merge_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
+void edit_merge_fini(struct sonde_editor *e);
 
 /* Adds the stage that replaces names. */
 int edit_redact_stage(struct sonde_editor *e, struct sonde_rewriter *rw);

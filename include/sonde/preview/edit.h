@@ -68,6 +68,13 @@ struct sonde_editor_options {
 	/* Writes the code in the jitdump files of the recording to ELF files beside them, with
 	   symbols, source lines and unwinding tables, and adds a mapping for each. */
 	bool jit;
+	/* Paths of recordings whose records are added to those of the input, in order of time and
+	   with its clock; not together with the other changes. Numbers of events clash no more,
+	   events that are equal in all but their ids become one. SONDE_EFORMAT: the clocks cannot be
+	   aligned, or a recording has hardware traces, counts, no event or another byte order. They
+	   must be valid as long as the editor. */
+	const char *const *merge;
+	size_t nmerge;
 };
 
 struct sonde_editor;
