@@ -63,6 +63,7 @@ struct build {
 	size_t npieces;
 	struct covers code; /* executable sections, flat */
 	struct line_reader *readers;
+	struct line_package *package; /* of split debug information; NULL: none */
 	unsigned jobs;
 	size_t *read; /* rows that each reader's handle keeps */
 };
@@ -87,6 +88,7 @@ static void build_fini(struct build *b)
 	for (unsigned i = 0; b->readers != NULL && i < b->jobs; i++) {
 		line_reader_fini(&b->readers[i]);
 	}
+	line_package_free(b->package);
 	free(b->units);
 	free(b->pieces);
 	free(b->first);
@@ -610,7 +612,11 @@ static int handles_open(struct build *b, const struct line_source *source)
 		b->fd = open(source->path, O_RDONLY | O_CLOEXEC);
 		b->elf = b->fd >= 0 ? elf_begin(b->fd, ELF_C_READ_MMAP, NULL) : NULL;
 	}
+	if (b->elf != NULL && source->package != NULL) {
+		TRY(line_package_open(source->package, b->elf, &b->package));
+	}
 	for (unsigned i = 0; i < b->jobs && b->elf != NULL; i++) {
+		b->readers[i].package = b->package;
 		b->readers[i].dwarf = dwarf_begin_elf(b->elf, DWARF_C_READ, NULL);
 		if (b->readers[i].dwarf == NULL) {
 			return 0;

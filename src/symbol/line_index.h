@@ -14,7 +14,7 @@
 
 /* What a stored index belongs to; no padding. */
 struct line_index_key {
-	uint64_t size; /* of the file with the debug information */
+	uint64_t size; /* of the files with the debug information */
 	uint32_t id_size;
 	uint8_t id[20]; /* build id */
 };
@@ -84,6 +84,7 @@ void line_index_save(
 /* A file with debug information, by its name, or by its bytes if they are not those of a file. */
 struct line_source {
 	const char *path;
+	const char *package; /* of its split units, PROGRAM.dwp; NULL: none */
 	struct span bytes; /* .p NULL: open path */
 };
 

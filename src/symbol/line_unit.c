@@ -18,6 +18,7 @@
 void line_reader_fini(struct line_reader *r)
 {
 	dwarf_end(r->dwarf);
+	line_view_fini(&r->view);
 	intern_fini(&r->texts);
 	arena_fini(&r->paths);
 	covers_fini(&r->covers);
@@ -362,9 +363,30 @@ static int functions_read(
 	return covers_flatten(&r->covers, &r->functions);
 }
 
+/* Finds the DIE with the functions of a unit, which can be in a split file or a package. SONDE_ENOMEM. */
+static int code_find(struct line_reader *r, Dwarf_Die *unit, Dwarf_Die *out)
+{
+	Dwarf_Die split;
+
+	*out = *unit;
+	if (r->package != NULL) {
+		int rc = line_view_unit(&r->view, r->package, unit, &split);
+
+		if (rc != 0) {
+			*out = rc > 0 ? split : *unit;
+			return rc < 0 ? rc : 0;
+		}
+	}
+	if (dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
+	        split.addr != NULL) {
+		*out = split;
+	}
+	return 0;
+}
+
 int line_unit_read(struct line_reader *r, Dwarf_Die *unit, struct line_nodes *nodes)
 {
-	Dwarf_Die split, *code = unit;
+	Dwarf_Die code;
 	Dwarf_Files *files;
 	size_t nfiles = 0;
 
@@ -378,9 +400,6 @@ int line_unit_read(struct line_reader *r, Dwarf_Die *unit, struct line_nodes *no
 	nodes->v[0] = (struct line_node){0};
 	nodes->n = 1;
 	TRY(runs_read(r, unit));
-	if (dwarf_cu_info(unit->cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) == 0 &&
-	        split.addr != NULL) {
-		code = &split;
-	}
-	return functions_read(r, unit, code, nodes);
+	TRY(code_find(r, unit, &code));
+	return functions_read(r, unit, &code, nodes);
 }

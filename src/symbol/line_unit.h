@@ -6,6 +6,7 @@
 #include "core/intern.h"
 #include "symbol/cover.h"
 #include "symbol/line_index.h"
+#include "symbol/line_package.h"
 
 #include <elfutils/libdw.h>
 
@@ -26,6 +27,8 @@ struct line_level {
 /* What a thread that reads units has. Its texts are those of all units that it reads. */
 struct line_reader {
 	Dwarf *dwarf;
+	const struct line_package *package; /* of all readers; NULL: none */
+	struct line_view view; /* of it */
 	struct intern texts;
 	struct arena paths;
 	uint64_t budget; /* rows and ranges that may still be read: units can share them, and a

@@ -15,7 +15,9 @@
 #include <elf.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct function {
 	uint64_t address;
@@ -58,18 +60,41 @@ static uint64_t kernel_moved(const struct image_elf *e, const struct symbol_requ
 	return 0;
 }
 
-/* The index is stored by build id; the size guards against files that were given the same one. */
+struct line_search {
+	struct symbol_search files;
+	char package[IMAGE_PATH_MAX + sizeof(".dwp")]; /* empty: none */
+	uint64_t package_size; /* bytes */
+};
+
+/* Finds the package with the split units of a program: beside it, or beside its debug file. */
+static void package_find(struct line_search *s)
+{
+	struct stat st;
+
+	if (s->package_size != 0) {
+		return;
+	}
+	(void)snprintf(s->package, sizeof(s->package), "%s.dwp", s->files.name);
+	if (stat(s->package, &st) == 0 && S_ISREG(st.st_mode)) {
+		s->package_size = (uint64_t)st.st_size;
+	}
+}
+
+/* The index is stored by build id; the sizes guard against files that were given the same one. */
 static int index_open(struct lines *l, const struct symbol_request *req,
-        const struct symbol_file *from, const char *path)
+        const struct symbol_file *from, const struct line_search *s)
 {
 	const struct image_build_id *id = &from->elf.build_id;
-	struct line_index_key key = {.size = from->file.bytes.n, .id_size = (uint32_t)id->size};
-	struct line_source source = {.path = path};
+	struct line_index_key key = {.id_size = (uint32_t)id->size};
+	struct line_source source = {.path = s->files.name}; /* the file that was opened last */
 	int rc;
 
 	if (from->file.map == NULL) {
 		source.bytes = from->file.bytes;
+	} else if (s->package_size != 0) {
+		source.package = s->package;
 	}
+	key.size = from->file.bytes.n + (source.package != NULL ? s->package_size : 0);
 	memcpy(key.id, id->bytes, id->size);
 	if (req->cache != NULL && line_index_load(req->cache, &key, &l->index)) {
 		return 0;
@@ -83,7 +108,7 @@ static int index_open(struct lines *l, const struct symbol_request *req,
 
 static int files_open(struct lines *l, const struct symbol_request *req)
 {
-	struct symbol_search *s = malloc(sizeof(*s));
+	struct line_search *s = calloc(1, sizeof(*s));
 	const struct symbol_file *from;
 	bool have;
 	int rc = 0;
@@ -91,20 +116,25 @@ static int files_open(struct lines *l, const struct symbol_request *req)
 	if (s == NULL) {
 		return SONDE_ENOMEM;
 	}
-	symbol_search_init(s, req);
+	symbol_search_init(&s->files, req);
 	l->linked = req->kind == SYMBOL_KERNEL;
-	have = l->linked ? symbol_file_open_kernel(s, req, &l->object)
-	                 : symbol_file_open_object(s, &l->object);
+	have = l->linked ? symbol_file_open_kernel(&s->files, req, &l->object)
+	                 : symbol_file_open_object(&s->files, &l->object);
 	l->moved = have && l->linked ? kernel_moved(&l->object.elf, req) : 0;
 	from = &l->object;
+	if (have) {
+		package_find(s);
+	}
 	if (!l->linked && (!have || !has_lines(&l->object.elf))) {
-		(void)symbol_file_open_debug(s, have ? &l->object.elf : NULL, &l->debug);
+		if (symbol_file_open_debug(&s->files, have ? &l->object.elf : NULL, &l->debug)) {
+			package_find(s);
+		}
 		from = &l->debug;
 	}
-	if (s->failed) {
+	if (s->files.failed) {
 		rc = SONDE_ENOMEM;
-	} else if (has_lines(&from->elf)) { /* s->name is the file that was opened last */
-		rc = index_open(l, req, from, s->name);
+	} else if (has_lines(&from->elf)) {
+		rc = index_open(l, req, from, s);
 	}
 	free(s);
 	return rc;
