@@ -278,6 +278,7 @@ static void options_settle(struct report_command *c)
 	struct sonde_report_options *o = &c->report;
 
 	c->from.notes = c->verbose != 0;
+	o->verbose = c->verbose != 0;
 	c->from.session.vmlinux = c->no_vmlinux ? NULL : c->vmlinux;
 	c->from.session.counts_only = o->stats;
 	o->no_children = !c->children;
@@ -519,7 +520,8 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	        OPTION_SWITCH(0, "json", &c->report.json,
 	                "rows as JSON; with --stats or --header-only: these"),
 	        OPTION_SWITCH('q', "quiet", &c->report.quiet, "rows only"),
-	        OPTION_COUNT('v', "verbose", &c->verbose, "show also what is only worth noting"),
+	        OPTION_COUNT('v', "verbose", &c->verbose,
+	                "show paths of objects, addresses, and what is only worth noting"),
 	        OPTION_SWITCH(0, "stdio", &c->stdio, "text output, which is the only one"),
 	        OPTION_SWITCH(0, "disable-order", &c->unsorted,
 	                "do not sort samples by time, which this command never does"),

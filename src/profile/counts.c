@@ -210,7 +210,7 @@ int profile_frame_add(struct profile *p, struct profile_counts *c, struct profil
 	}
 	TRY(frame_append(p, c, key, size, id));
 	index_put(&c->places, hash, at, *id);
-	if (key.symbol != NULL) {
+	if (key.symbol != NULL && !p->options.verbose) { /* else run-time addresses differ too */
 		TRY(symbol_add(c, *id, profile_by_place(&p->options), &c->frames[*id].same));
 	}
 	*id = c->frames[*id].same;

@@ -66,6 +66,7 @@ struct profile_options {
 	bool blocks;
 	bool history; /* branches of branch stacks are entries of chains; not with `inlined` */
 	bool by_weight; /* sum the weights of samples, at least 1 each, instead of their periods */
+	bool verbose; /* names of objects are paths; first_frame has the address of the first sample */
 };
 
 /* The owner of samples: the properties of a row that are not code. */

@@ -83,7 +83,7 @@ static int names_make(struct profile *p)
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct timeline_object *o = timeline_object(t, (uint32_t)i);
-		const char *name = timeline_text(t, o->short_name);
+		const char *name = timeline_text(t, p->options.verbose ? o->name : o->short_name);
 
 		p->dso[i] = intern_add(&p->names, name, strlen(name));
 		if (p->dso[i] == INTERN_NONE) {

@@ -16,7 +16,7 @@ bool profile_has_places(const struct profile_options *o)
 
 bool profile_by_place(const struct profile_options *o)
 {
-	return profile_has_sources(o) || o->inlined || profile_has_places(o);
+	return profile_has_sources(o) || o->inlined || o->verbose || profile_has_places(o);
 }
 
 bool profile_is_kernel(const struct profile *p, uint32_t object)

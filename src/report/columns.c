@@ -3,6 +3,10 @@
 #include "report/report.h"
 
 #include "core/escape.h"
+#include "symbol/symbol.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 #define ADDRESS_WIDTH     16u
 #define TRANSACTION_WIDTH 32u
@@ -158,6 +162,35 @@ void report_columns_json(
 	}
 }
 
+/*
+ * With options.verbose: the address of the first sample, as in perf at run time if that is of a
+ * caller, and the letter of enum symbol_origin.
+ */
+static void put_place(const struct report *r, struct text *t, const struct profile_row *row)
+{
+	const struct profile_frame *f = &r->profile.counts.frames[row->first_frame];
+	const struct symbol_table *table = NULL;
+	char address[REPORT_PLACE_WIDTH];
+
+	if (!r->profile.options.verbose) {
+		return;
+	}
+	if (f->object != PROFILE_NONE) {
+		table = frame_symbols(session_frames(r->session), f->object);
+	}
+	(void)snprintf(
+	        address, sizeof(address), "%#-18" PRIx64 " ", row->step == 0 ? f->address : f->ip);
+	text_str(t, address);
+	text_char(t, (char)(table != NULL ? symbol_table_origin(table) : SYMBOL_FROM_NOTHING));
+	text_char(t, ' ');
+}
+
+/* Returns the width of what is before a function or an address. */
+static size_t place_width(const struct report *r)
+{
+	return REPORT_LEVEL_WIDTH + (r->profile.options.verbose ? REPORT_PLACE_WIDTH : 0);
+}
+
 /* Prints the address of a row without a symbol. */
 static void put_address(struct text *t, const struct profile_row *row)
 {
@@ -180,6 +213,9 @@ static bool cell_make(struct report *r, const struct profile_row *row, unsigned 
 	if (id == FIELD_TRACE_FIELDS) {
 		report_trace_cells(r, row, text, t);
 		return false;
+	}
+	if (id == FIELD_SYM) {
+		put_place(r, t, row);
 	}
 	if ((field_at(id)->style & FIELD_LEVEL) != 0) {
 		text_str(t, report_level(row->kernel));
@@ -209,11 +245,10 @@ static size_t text_width(struct report *r, const struct profile_row *row, unsign
 	const char *text = column_text(r, row, id, &r->cell);
 
 	if (text != NULL && id != FIELD_SYMOFF) {
-		return strlen(text) + (id == FIELD_SYM ? REPORT_LEVEL_WIDTH : 0);
+		return strlen(text) + (id == FIELD_SYM ? place_width(r) : 0);
 	}
 	if (id == FIELD_SYM) {
-		return REPORT_LEVEL_WIDTH + strlen("0x") +
-		       ADDRESS_WIDTH; /* as in perf, for 0 too */
+		return place_width(r) + strlen("0x") + ADDRESS_WIDTH; /* as in perf, for 0 too */
 	}
 	(void)cell_make(r, row, id, 0);
 	return r->cell.n;
@@ -412,6 +447,7 @@ static inline void put_cell(struct report *r, const struct profile_row *row, uns
 	if (!field_is_key(id)) {
 		put_number(r, row, i);
 	} else if (id == FIELD_SYM && !row->has_symbol) { /* plain, and never cut */
+		put_place(r, &r->text, row);
 		text_str(&r->text, report_level(row->kernel));
 		put_address(&r->text, row);
 	} else {

@@ -567,7 +567,8 @@ static int report_run(struct report *r)
 	        .socket = o->by_socket ? o->socket + 1 : 0,
 	        .hide_unresolved = o->hide_unresolved,
 	        .reference_chains = o->reference_chains,
-	        .relative = o->relative};
+	        .relative = o->relative,
+	        .verbose = o->verbose && !o->json};
 	bool chains = session_has(r->session, SONDE_SAMPLE_CALLCHAIN);
 
 	if (o->json && o->header == SONDE_REPORT_HEADER_ONLY) {

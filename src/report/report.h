@@ -216,6 +216,7 @@ void report_location_json(
         const struct report *r, const struct profile_row *row, unsigned id, struct json *out);
 /* The level of code, before its name. */
 #define REPORT_LEVEL_WIDTH 4u
+#define REPORT_PLACE_WIDTH 21u /* of what options.verbose shows before it */
 const char *report_level(bool kernel);
 /* Prints what branches add to a node's frame at a depth of the row's graph: history.c. */
 void report_history(struct report *r, const struct profile_node *node, uint32_t depth);

@@ -22,6 +22,7 @@ struct symbol_table {
 	_Atomic(char *) *shown; /* demangled names made so far; NULL: no name is mangled */
 	uint64_t skipped;
 	enum symbol_lack lack;
+	enum symbol_origin origin;
 };
 
 /* Allocates a table without mangled names; the caller fills it. NULL: out of memory. */

@@ -99,6 +99,7 @@ static bool named_open(struct symbol_search *s, struct symbol_file *f)
 static bool bundled_open(struct symbol_search *s, const char *part, struct symbol_file *f)
 {
 	*f = (struct symbol_file){0};
+	s->origin = SYMBOL_FROM_CACHE;
 	return bundle_object(s->bundle, symbol_search_id(s), part, &f->file.bytes) &&
 	       elf_take(s, f);
 }
@@ -107,6 +108,7 @@ static bool bundled_open(struct symbol_search *s, const char *part, struct symbo
 static bool bundled_file_open(struct symbol_search *s, const char *path, struct symbol_file *f)
 {
 	*f = (struct symbol_file){0};
+	s->origin = SYMBOL_FROM_CACHE;
 	return s->where.id.size == 0 && bundle_file(s->bundle, path, &f->file.bytes) &&
 	       elf_take(s, f);
 }
@@ -124,6 +126,12 @@ static bool bundled_debug_open(struct symbol_search *s, struct symbol_file *f)
 
 bool symbol_file_open(struct symbol_search *s, enum image_place place, struct symbol_file *f)
 {
+	static const enum symbol_origin origins[] = {[IMAGE_PLACE_PATH] = SYMBOL_FROM_OBJECT,
+	        [IMAGE_PLACE_CACHE] = SYMBOL_FROM_CACHE,
+	        [IMAGE_PLACE_DEBUG_ID] = SYMBOL_FROM_DEBUG_ID,
+	        [IMAGE_PLACE_DEBUG_PATH] = SYMBOL_FROM_DEBUG_PATH};
+
+	s->origin = origins[place];
 	for (unsigned i = 0; image_place_name(&s->where, place, i, s->name, sizeof(s->name)); i++) {
 		if (named_open(s, f)) {
 			return true;
@@ -135,6 +143,7 @@ bool symbol_file_open(struct symbol_search *s, enum image_place place, struct sy
 static bool remote_open(
         struct symbol_search *s, enum symbol_remote_kind kind, struct symbol_file *f)
 {
+	s->origin = SYMBOL_FROM_CACHE;
 	return s->remote != NULL && s->where.id.size != 0 &&
 	       symbol_remote_find(s->remote, &s->where.id, kind, s->where.path, s->name) &&
 	       named_open(s, f);
@@ -209,6 +218,7 @@ bool symbol_file_open_debug(
 	if (symbol_file_open(s, IMAGE_PLACE_DEBUG_ID, f)) {
 		return true;
 	}
+	s->origin = SYMBOL_FROM_DEBUGLINK;
 	for (unsigned i = 0;
 	        link != NULL && image_debuglink_name(&s->where, link, i, s->name, sizeof(s->name));
 	        i++) {

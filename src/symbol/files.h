@@ -21,6 +21,7 @@ struct symbol_search {
 	struct symbol_remote *remote; /* NULL: no servers are asked */
 	char name[IMAGE_PATH_MAX]; /* name of the current candidate */
 	enum symbol_lack lack; /* of the file that came closest to being the wanted one */
+	enum symbol_origin origin; /* of the file that was opened last */
 	bool failed; /* out of memory */
 };
 

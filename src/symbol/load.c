@@ -22,6 +22,7 @@ struct loader {
 	uint64_t reference; /* address of the request's reference symbol in the text that is
 	                       read; 0: not found */
 	enum symbol_lack lack;
+	enum symbol_origin origin;
 	bool cacheable; /* the table can be stored in the cache under the key */
 	struct symbol_table *cached; /* table from the cache: nothing else is read */
 };
@@ -54,12 +55,14 @@ static void load_elf(struct loader *l)
 	bool have = symbol_file_open_object(&l->search, object);
 	bool have_debug = false;
 
+	l->origin = l->search.origin;
 	if (!have || !has_symtab(&object->elf)) {
 		have_debug =
 		        symbol_file_open_debug(&l->search, have ? &object->elf : NULL, debug) &&
 		        has_symtab(&debug->elf);
 		l->lack = have_debug ? SYMBOL_COMPLETE : have ? SYMBOL_STRIPPED : l->search.lack;
 	}
+	l->origin = have_debug ? l->search.origin : l->origin;
 	if (l->lack == SYMBOL_STRIPPED && read_inner(&l->b, &object->elf, &l->inner)) {
 		l->lack = SYMBOL_COMPLETE;
 	}
@@ -76,6 +79,7 @@ static void load_vdso(struct loader *l)
 		l->lack = l->search.lack;
 		return;
 	}
+	l->origin = l->search.origin;
 	builder_read_elf(&l->b, &l->object.elf, &l->object.elf);
 }
 
@@ -194,6 +198,7 @@ static void load_vmlinux(struct loader *l)
 		return;
 	}
 	builder_read_kernel(&l->b, &l->object.elf);
+	l->origin = SYMBOL_FROM_VMLINUX;
 	l->lack = l->b.count == 0 ? SYMBOL_STRIPPED : SYMBOL_COMPLETE;
 	if (req->reference != NULL) {
 		(void)builder_find(&l->b, req->reference, &l->reference);
@@ -229,6 +234,7 @@ static void load_kernel(struct loader *l)
 	char module[128];
 	bool is_module = l->req->kind == SYMBOL_MODULE;
 
+	l->origin = SYMBOL_FROM_KALLSYMS;
 	l->b.demangle = l->req->demangle && l->req->demangle_kernel;
 	if (!is_module && l->req->vmlinux != NULL && l->req->kallsyms == NULL) {
 		load_vmlinux(l);
@@ -307,6 +313,7 @@ static bool map_read(struct loader *l)
 
 static void load_perf_map(struct loader *l)
 {
+	l->origin = SYMBOL_FROM_PERF_MAP;
 	if (l->req->bundle != NULL) {
 		if (!map_name(l) || !bundle_file(l->req->bundle, l->search.name, &l->text)) {
 			l->lack = SYMBOL_NO_MAP;
@@ -327,6 +334,7 @@ static int table_make(struct loader *l, struct symbol_table **out, struct error 
 		TRY(builder_finish(&l->b, out, err));
 	}
 	(*out)->lack = l->lack;
+	(*out)->origin = l->origin;
 	if (l->cached == NULL && l->cacheable && (*out)->count != 0) {
 		symbol_cache_save(l->req->cache, &l->key, *out);
 	}

@@ -51,6 +51,19 @@ enum symbol_lack {
 	SYMBOL_LACKS
 };
 
+/* Which file names of symbols were read from, by the letter that `perf report -v` shows for it. */
+enum symbol_origin {
+	SYMBOL_FROM_NOTHING = '!', /* there are no names */
+	SYMBOL_FROM_OBJECT = 'd', /* the file that was executed */
+	SYMBOL_FROM_CACHE = 'B', /* a copy by build id: ~/.debug, a bundle, a server */
+	SYMBOL_FROM_DEBUG_ID = 'b', /* /usr/lib/debug/.build-id */
+	SYMBOL_FROM_DEBUG_PATH = 'f', /* /usr/lib/debug/PATH.debug */
+	SYMBOL_FROM_DEBUGLINK = 'l',
+	SYMBOL_FROM_KALLSYMS = 'k',
+	SYMBOL_FROM_VMLINUX = 'v',
+	SYMBOL_FROM_PERF_MAP = 'j'
+};
+
 struct symbol_remote;
 
 struct symbol_request {
@@ -110,6 +123,9 @@ const struct symbol *symbol_table_at(const struct symbol_table *t, size_t i);
 
 /* What was missing when symbol_table_load made the table. */
 enum symbol_lack symbol_table_lack(const struct symbol_table *t);
+
+/* Where the names came from; SYMBOL_FROM_NOTHING for a table without symbols. */
+enum symbol_origin symbol_table_origin(const struct symbol_table *t);
 
 /* Number of invalid lines or entries that were skipped. */
 uint64_t symbol_table_skipped(const struct symbol_table *t);

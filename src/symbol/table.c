@@ -413,3 +413,8 @@ enum symbol_lack symbol_table_lack(const struct symbol_table *t)
 {
 	return t->lack;
 }
+
+enum symbol_origin symbol_table_origin(const struct symbol_table *t)
+{
+	return t->count != 0 ? t->origin : SYMBOL_FROM_NOTHING;
+}

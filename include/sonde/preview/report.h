@@ -143,6 +143,9 @@ struct sonde_report_options {
 	bool show_switches; /* also the samples of switch_on and switch_off that switch */
 	bool threads_raw; /* with `threads`: a line for each count, with the number of its event */
 	bool no_stack; /* samples have no call chain, whatever max_stack is */
+	/* Objects are shown with their paths, and functions with the address in the object of their
+	 * row's first sample, and a letter for the file that has their names; not in JSON. */
+	bool verbose;
 };
 
 /*
