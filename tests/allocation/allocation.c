@@ -235,6 +235,7 @@ int main(int argc, char **argv)
 	test_cases(write_cases, &st, false);
 	test_cases(pt_cases, &st, false);
 	test_cases(traces_cases, &st, false);
+	test_cases(edit_cases, &st, false);
 	test_cases(record_cases, &st, true);
 	test_cases(count_cases, &st, true);
 	return tap_done();

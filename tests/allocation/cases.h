@@ -40,7 +40,7 @@ struct alloc_case {
 };
 
 extern const struct alloc_case read_cases[], write_cases[], record_cases[], count_cases[],
-        pt_cases[], traces_cases[];
+        pt_cases[], traces_cases[], edit_cases[];
 
 /* Adds bytes to the outcome; of the type of output functions, with the outcome as arg. */
 int outcome_add(void *outcome, const char *bytes, size_t n);

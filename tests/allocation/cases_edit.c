@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Stages of an editor. */
+#include "cases.h"
+
+#include <sonde/preview/edit.h>
+
+#include <unistd.h>
+
+static int edit_with(struct outcome *out, const struct input *in, const char *path,
+        struct sonde_editor_options eo)
+{
+	const struct sonde_rewriter_options o = {
+	        .size = sizeof(o), .on_diag = outcome_diag, .diag_arg = out};
+	struct sonde_rewriter *rw = sonde_rewriter_new(&o);
+	struct sonde_editor *e;
+	int rc = rw != NULL ? 0 : SONDE_ENOMEM;
+
+	(void)unlink(in->out);
+	eo.size = sizeof(eo);
+	e = sonde_editor_new(&eo);
+	rc = e != NULL ? rc : SONDE_ENOMEM;
+	rc = rc >= 0 ? sonde_rewriter_open(rw, path) : rc;
+	rc = rc >= 0 ? sonde_editor_add(e, rw) : rc;
+	rc = rc >= 0 ? sonde_rewriter_write(rw, in->out) : rc;
+	if (rw != NULL && e != NULL) {
+		outcome_error(out, rc, sonde_rewriter_error(rw));
+	}
+	sonde_rewriter_free(rw);
+	sonde_editor_free(e);
+	if (rc >= 0) {
+		outcome_file(out, in->out);
+	}
+	return rc;
+}
+
+static int case_merge(struct outcome *out, const struct input *in)
+{
+	const char *const others[] = {in->branches, in->made};
+
+	return edit_with(
+	        out, in, in->made, (struct sonde_editor_options){.merge = others, .nmerge = 2});
+}
+
+static int case_redact(struct outcome *out, const struct input *in)
+{
+	return edit_with(out, in, in->tracepoints, (struct sonde_editor_options){.redact = "key"});
+}
+
+static int case_chains(struct outcome *out, const struct input *in)
+{
+	return edit_with(out, in, in->jit, (struct sonde_editor_options){.convert_chains = true});
+}
+
+static int case_itrace(struct outcome *out, const struct input *in)
+{
+	const struct sonde_session_options session = {.size = sizeof(session), .symfs = in->symfs};
+
+	return edit_with(out, in, in->traced,
+	        (struct sonde_editor_options){.session = &session, .itrace = "i1000nsg"});
+}
+
+const struct alloc_case edit_cases[] = {
+        {"merge", case_merge, false},
+        {"redact", case_redact, false},
+        {"chains", case_chains, false},
+        {"itrace", case_itrace, false},
+        {NULL, NULL, false},
+};
