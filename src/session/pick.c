@@ -389,11 +389,10 @@ static int parse_time(struct pick *p, struct sonde_session *s, const char *text,
 	return 0;
 }
 
-int pick_init(struct pick *p, struct sonde_session *s, const struct sonde_filter *f)
+static int parse(struct pick *p, struct sonde_session *s, const struct sonde_filter *f)
 {
 	struct error *err = session_error(s);
 
-	*p = (struct pick){0};
 	if (f->comms != NULL) {
 		TRY(parse_comms(p, s, f->comms));
 	}
@@ -414,6 +413,15 @@ int pick_init(struct pick *p, struct sonde_session *s, const struct sonde_filter
 		TRY(parse_cpus(p, f->cpus, err));
 	}
 	return f->time != NULL ? parse_time(p, s, f->time, f->relative_time) : 0;
+}
+
+int pick_init(struct pick *p, struct sonde_session *s, const struct sonde_filter *f)
+{
+	int rc;
+
+	*p = (struct pick){0};
+	rc = parse(p, s, f);
+	return rc < 0 ? error_ensure(session_error(s), rc) : 0;
 }
 
 void pick_fini(struct pick *p)

@@ -44,7 +44,7 @@ struct pick {
 	bool by_symbol;
 };
 
-/* SONDE_EARG with a text in the session's error, SONDE_ENOMEM. Call pick_fini in any case. */
+/* SONDE_EARG or SONDE_ENOMEM, with a text in the session's error. Call pick_fini in any case. */
 int pick_init(struct pick *p, struct sonde_session *s, const struct sonde_filter *f);
 void pick_fini(struct pick *p);
 
