@@ -118,7 +118,7 @@ static void put_object(const struct scan *s, const struct timeline_object *objec
 	uint8_t id[IMAGE_BUILD_ID_MAX] = {0};
 
 	put_id(s->out, kernel ? MISC_KERNEL : MISC_USER, id,
-	        (int)frame_object_build_id(&s->resolver, object, id),
+	        frame_object_build_id(&s->resolver, object, id),
 	        object->kind == TIMELINE_KERNEL ? "[kernel.kallsyms]"
 	                                        : timeline_text(s->timeline, object->name));
 }

@@ -45,22 +45,28 @@ static const char *object_name(const struct timeline *t, const struct timeline_o
 	return o->kind == TIMELINE_KERNEL ? KERNEL_NAME : timeline_text(t, o->name);
 }
 
-/* The user's id for an object, the recorded one, or that of its file. */
-static struct found_id id_of(const struct sonde_editor *e, const struct timeline_object *o)
+/* Sets *id to the user's id for an object, the recorded one, or that of its file. */
+static int id_of(struct sonde_editor *e, const struct timeline_object *o, struct found_id *id)
 {
 	const struct timeline *t = session_timeline(e->session);
 	const struct frame_resolver *f = session_frames(e->session);
 	const struct edit_known_id *known = edit_known_find(&e->known, object_name(t, o));
-	struct found_id id = {.size = o->build_id_size};
+	int n;
 
 	if (known != NULL) {
-		return known_id(known);
+		*id = known_id(known);
+		return 0;
 	}
-	memcpy(id.bytes, o->build_id, sizeof(id.bytes));
-	if (id.size == 0) {
-		id.size = frame_object_build_id(f, o, id.bytes);
+	*id = (struct found_id){.size = o->build_id_size};
+	memcpy(id->bytes, o->build_id, sizeof(id->bytes));
+	if (id->size == 0) {
+		n = frame_object_build_id(f, o, id->bytes);
+		if (n < 0) {
+			return error_nomem(&e->error);
+		}
+		id->size = (size_t)n;
 	}
-	return id;
+	return 0;
 }
 
 static void put_entry(
@@ -119,9 +125,9 @@ static int list_make(struct sonde_editor *e, struct text *out)
 		struct found_id id = {.size = 0};
 
 		if (hit[i] && !o->guest) {
-			id = id_of(e, o);
+			rc = id_of(e, o, &id);
 		}
-		if (id.size != 0) {
+		if (rc >= 0 && id.size != 0) {
 			put_entry(out, swap, kernel ? MISC_KERNEL : MISC_USER, &id,
 			        object_name(t, o));
 		}
@@ -189,7 +195,7 @@ static int mapped_id(struct sonde_editor *e, const char *name, struct found_id *
 		return error_nomem(&e->error);
 	}
 	if (!entry->known && entry->object != EDIT_NO_OBJECT) {
-		*id = id_of(e, timeline_object(t, entry->object));
+		TRY(id_of(e, timeline_object(t, entry->object), id));
 		memcpy(entry->id, id->bytes, sizeof(entry->id));
 		entry->size = (uint8_t)id->size;
 	}

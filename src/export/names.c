@@ -58,8 +58,9 @@ static int object_row(struct export *x, uint32_t object)
 	if (o->build_id_size != 0) {
 		text_hex_bytes(&build_id, o->build_id, o->build_id_size);
 	} else if (frames->roots.n == 0) { /* as in perf, that of the file */
-		text_hex_bytes(
-		        &build_id, id, frame_object_build_id(session_frames(x->session), o, id));
+		rc = frame_object_build_id(session_frames(x->session), o, id);
+		TRY(rc);
+		text_hex_bytes(&build_id, id, (size_t)rc);
 	}
 	text_char(&build_id, '\0');
 	if (build_id.failed) {

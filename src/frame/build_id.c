@@ -4,13 +4,8 @@
 #include "frame/frame.h"
 #include "image/image.h"
 
-static size_t size_of(int n)
-{
-	return n > 0 ? (size_t)n : 0;
-}
-
 /* The short name of a module is "[ext4]". */
-static size_t of_module(const char *name, uint8_t id[BUILD_ID_MAX])
+static int of_module(const char *name, uint8_t id[BUILD_ID_MAX])
 {
 	size_t n = strlen(name);
 	char module[128];
@@ -20,38 +15,37 @@ static size_t of_module(const char *name, uint8_t id[BUILD_ID_MAX])
 	}
 	memcpy(module, name + 1, n - 2);
 	module[n - 2] = '\0';
-	return size_of(image_build_id_of_module(module, id));
+	return image_build_id_of_module(module, id);
 }
 
-size_t frame_file_build_id(
-        const struct image_roots *roots, const char *name, uint8_t id[BUILD_ID_MAX])
+int frame_file_build_id(const struct image_roots *roots, const char *name, uint8_t id[BUILD_ID_MAX])
 {
 	char path[IMAGE_PATH_MAX];
-	size_t size = 0;
+	int size = 0;
 
 	for (size_t i = 0; size == 0 && image_root_name(roots, i, name, path, sizeof(path)); i++) {
-		size = size_of(image_build_id_of_file(path, id));
+		size = image_build_id_of_file(path, id);
 	}
 	return size;
 }
 
 /* The build id of a file in a bundle. */
-static size_t of_member(const struct bundle *bundle, const char *path, uint8_t id[BUILD_ID_MAX])
+static int of_member(const struct bundle *bundle, const char *path, uint8_t id[BUILD_ID_MAX])
 {
 	struct span bytes;
 
-	return bundle_file(bundle, path, &bytes) ? size_of(image_build_id_of_span(bytes, id)) : 0;
+	return bundle_file(bundle, path, &bytes) ? image_build_id_of_span(bytes, id) : 0;
 }
 
-size_t frame_object_build_id(
+int frame_object_build_id(
         const struct frame_resolver *f, const struct timeline_object *o, uint8_t id[BUILD_ID_MAX])
 {
 	const char *path = timeline_text(f->timeline, o->name);
 	bool running = f->options.running_kernel;
 
 	switch (o->kind) {
-	case TIMELINE_KERNEL: return running ? size_of(image_build_id_of_kernel(id)) : 0;
-	case TIMELINE_VDSO: return running ? size_of(image_build_id_of_vdso(id)) : 0;
+	case TIMELINE_KERNEL: return running ? image_build_id_of_kernel(id) : 0;
+	case TIMELINE_VDSO: return running ? image_build_id_of_vdso(id) : 0;
 	case TIMELINE_MODULE:
 		return running ? of_module(timeline_text(f->timeline, o->short_name), id) : 0;
 	case TIMELINE_USER:

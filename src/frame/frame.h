@@ -148,12 +148,12 @@ int frame_function_before(
 
 /*
  * Reads the build id of the file that an object without one is on this machine, or in the bundle; the
- * size in bytes, 0: unknown.
+ * size in bytes, 0: unknown, SONDE_ENOMEM.
  */
-size_t frame_object_build_id(
+int frame_object_build_id(
         const struct frame_resolver *f, const struct timeline_object *o, uint8_t id[BUILD_ID_MAX]);
 /* The same for the file of a name; roots: folders with the files of another system. */
-size_t frame_file_build_id(
+int frame_file_build_id(
         const struct image_roots *roots, const char *name, uint8_t id[BUILD_ID_MAX]);
 
 /* Calls fn for each row of the line tables of an object, as lines_rows. */

@@ -154,6 +154,9 @@ static int id_find(struct sonde_object_cache *c, const char *path, const struct 
 		        &c->error, status_of_errno(errno), errno, "cannot read %s", path);
 	}
 	n = image_build_id_of_file(names->source, id->bytes);
+	if (n < 0) {
+		return error_nomem(&c->error);
+	}
 	if (n < 2) {
 		return error_set(&c->error, SONDE_EFORMAT, NO_OFFSET,
 		        "%s has no build id; link it with --build-id", path);

@@ -19,10 +19,10 @@ int image_build_id_of_span(struct span bytes, uint8_t id[IMAGE_BUILD_ID_MAX])
 {
 	struct image_elf e;
 	struct error err = {0};
-	int n;
+	int n = image_elf_open(&e, bytes, &err);
 
-	if (image_elf_open(&e, bytes, &err) < 0) {
-		return 0;
+	if (n < 0) {
+		return n == SONDE_ENOMEM ? n : 0;
 	}
 	n = give(&e.build_id, id);
 	image_elf_close(&e);
@@ -33,10 +33,10 @@ int image_build_id_of_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX])
 {
 	struct image_file f;
 	struct error err = {0};
-	int n;
+	int n = image_file_open(&f, path, &err);
 
-	if (image_file_open(&f, path, &err) < 0) {
-		return 0;
+	if (n < 0) {
+		return n == SONDE_ENOMEM ? n : 0;
 	}
 	n = image_build_id_of_span(f.bytes, id);
 	image_file_close(&f);

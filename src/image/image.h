@@ -131,7 +131,7 @@ bool image_elf_offset(const struct image_elf *e, uint64_t vaddr, uint64_t *offse
 /* Finds the GNU build-id note in a span of notes; false: none. */
 bool image_build_id_of_notes(struct span notes, bool swap, struct image_build_id *id);
 
-/* Return the size of the id, or 0 if there is none. */
+/* Return the size of the id, 0 if there is none, or SONDE_ENOMEM. */
 int image_build_id_of_file(const char *path, uint8_t id[IMAGE_BUILD_ID_MAX]);
 int image_build_id_of_span(struct span bytes, uint8_t id[IMAGE_BUILD_ID_MAX]);
 int image_build_id_of_kernel(uint8_t id[IMAGE_BUILD_ID_MAX]);

@@ -59,7 +59,24 @@ static int case_itrace(struct outcome *out, const struct input *in)
 	        (struct sonde_editor_options){.session = &session, .itrace = "i1000nsg"});
 }
 
+static int case_keep(struct outcome *out, const struct input *in)
+{
+	const struct sonde_filter keep = {.time = "10%-60%"};
+
+	return edit_with(
+	        out, in, in->made, (struct sonde_editor_options){.keep = &keep, .one_in = 2});
+}
+
+static int case_build_ids(struct outcome *out, const struct input *in)
+{
+	return edit_with(out, in, in->made,
+	        (struct sonde_editor_options){
+	                .build_ids = SONDE_EDIT_BUILD_IDS_ALL, .mapped_build_ids = true});
+}
+
 const struct alloc_case edit_cases[] = {
+        {"keep", case_keep, false},
+        {"build ids", case_build_ids, false},
         {"merge", case_merge, false},
         {"redact", case_redact, false},
         {"chains", case_chains, false},
