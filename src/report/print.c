@@ -548,6 +548,33 @@ static int reference_check(struct report *r)
 	return 0;
 }
 
+/* Prints the header, and what takes the place of tables; false: tables follow. */
+static bool put_other(struct report *r, int *rc)
+{
+	const struct sonde_report_options *o = &r->options;
+
+	*rc = 0;
+	if (o->json && o->header == SONDE_REPORT_HEADER_ONLY) {
+		inspect_session_header_json(&r->text, r->session);
+		return true;
+	}
+	if (shows_header(o)) {
+		inspect_session_header(&r->text, r->session, o->header_full);
+	}
+	if (o->header == SONDE_REPORT_HEADER_ONLY) {
+		return true;
+	}
+	if (o->stats) {
+		*rc = o->json ? report_stats_json(r) : report_stats(r);
+		return true;
+	}
+	if (o->tasks || o->mmaps) {
+		*rc = report_tasks(r);
+		return true;
+	}
+	return false;
+}
+
 static int report_run(struct report *r)
 {
 	const struct sonde_report_options *o = &r->options;
@@ -570,22 +597,10 @@ static int report_run(struct report *r)
 	        .relative = o->relative,
 	        .verbose = o->verbose && !o->json};
 	bool chains = session_has(r->session, SONDE_SAMPLE_CALLCHAIN);
+	int rc;
 
-	if (o->json && o->header == SONDE_REPORT_HEADER_ONLY) {
-		inspect_session_header_json(&r->text, r->session);
-		return 0;
-	}
-	if (shows_header(o)) {
-		inspect_session_header(&r->text, r->session, o->header_full);
-	}
-	if (o->header == SONDE_REPORT_HEADER_ONLY) {
-		return 0;
-	}
-	if (o->stats) {
-		return o->json ? report_stats_json(r) : report_stats(r);
-	}
-	if (o->tasks || o->mmaps) {
-		return report_tasks(r);
+	if (put_other(r, &rc)) {
+		return rc;
 	}
 	TRY(branches_decide(r, &po.branches));
 	r->options.graph_address = po.by_address = o->graph_address || o->branch_history;
