@@ -248,7 +248,8 @@ static size_t text_width(struct report *r, const struct profile_row *row, unsign
 		return strlen(text) + (id == FIELD_SYM ? place_width(r) : 0);
 	}
 	if (id == FIELD_SYM) {
-		return place_width(r) + strlen("0x") + ADDRESS_WIDTH; /* as in perf, for 0 too */
+		/* as in perf, for 0 too; and without the place, though that is shown */
+		return REPORT_LEVEL_WIDTH + strlen("0x") + ADDRESS_WIDTH;
 	}
 	(void)cell_make(r, row, id, 0);
 	return r->cell.n;
