@@ -116,10 +116,13 @@ int merge_clock(struct edit_merge *m, struct merge_input *in)
 static struct span build_id_next(struct span *list, bool swap)
 {
 	size_t n = list->n >= RECORD_HEADER_SIZE ? load_u16(list->p + 6, swap) : 0;
-	struct span entry = {list->p, n >= RECORD_HEADER_SIZE && n <= list->n ? n : 0};
+	struct span entry = {list->p, n};
 
-	list->p += entry.n;
-	list->n = entry.n != 0 ? list->n - entry.n : 0;
+	if (n < RECORD_HEADER_SIZE || n > list->n) {
+		return (struct span){0};
+	}
+	list->p += n;
+	list->n -= n;
 	return entry;
 }
 
