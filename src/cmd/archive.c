@@ -22,6 +22,7 @@
 
 #define PATH_SIZE 4096u
 #define ID_DIGITS 40u /* of the longest build id */
+#define TRIES     3u /* of tar */
 
 struct ids {
 	char (*items)[ID_DIGITS + 1]; /* sorted */
@@ -121,8 +122,8 @@ static pid_t tar_start(const char *folder, const char *output, FILE **names)
 	return pid;
 }
 
-/* Writes the archive under a temporary name; returns whether it is whole. */
-static bool tar_write(
+/* Writes the archive under a temporary name; returns tar's status, or -1. */
+static int tar_write(
         struct sonde_object_cache *c, const struct ids *ids, const char *folder, const char *output)
 {
 	struct members m = {.ids = ids};
@@ -137,7 +138,22 @@ static bool tar_write(
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
 		}
 	}
-	return good && status == 0;
+	return good && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/*
+ * Status 1 of GNU tar: a file changed while it was read. Another program that links a file of the cache,
+ * or removes a link, changes no more than its number of links, but tar cannot know that.
+ */
+static bool write_whole(
+        struct sonde_object_cache *c, const struct ids *ids, const char *folder, const char *output)
+{
+	int status = 1;
+
+	for (unsigned i = 0; i < TRIES && status == 1; i++) {
+		status = tar_write(c, ids, folder, output);
+	}
+	return status == 0;
 }
 
 static int write_archive(
@@ -151,7 +167,7 @@ static int write_archive(
 		return 1;
 	}
 	(void)snprintf(temporary, sizeof(temporary), "%s.%ld", output, (long)getpid());
-	if (!tar_write(c, ids, folder, temporary) || rename(temporary, output) != 0) {
+	if (!write_whole(c, ids, folder, temporary) || rename(temporary, output) != 0) {
 		(void)unlink(temporary);
 		(void)fprintf(stderr, "Error: cannot write %s\n", output);
 		return 1;
