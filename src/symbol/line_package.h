@@ -2,8 +2,8 @@
 /*
  * Private to symbol: packages of split debug information (PROGRAM.dwp), which libdw does not read.
  *
- * For each unit, libdw is given a view of the package: the same bytes, with an ELF header whose sections
- * are the parts of that unit, which thereby becomes a whole one.
+ * libdw reads each unit through a view of the package: the same bytes with another ELF header, whose
+ * sections are the parts of that unit alone.
  */
 #ifndef SONDE_SYMBOL_LINE_PACKAGE_H
 #define SONDE_SYMBOL_LINE_PACKAGE_H
