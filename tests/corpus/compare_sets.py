@@ -44,6 +44,7 @@ WITH = {  # and of sets for what few recordings have, these
     "script:12": ["registers"],
     "script:13": ["pages.data", "perf-pages", "sonde-pages"],
     "script:15": ["cgroups.data", "sonde-system"],
+    "script:27": ["late"],
     "report:19": ["tracepoints"],
     "report:29": ["many"],
     "report:30": ["perf61/group.data", "groups.data", "-group"],

@@ -20,6 +20,9 @@ def with_ours(theirs, mine):
     """perf's line with Sonde's names of PLT entries, if both lines have as many names that can be some."""
     if theirs == mine or "@plt" not in mine:
         return theirs
+    objects = [found[1] for found in map(OBJECT.search, (theirs, mine)) if found]
+    if len(objects) == 2 and objects[0] != objects[1]:  # perf does not know the mapping: another difference
+        return theirs
     at, our_at = ADDRESS.match(theirs), ADDRESS.match(mine)
     if at and our_at and at[1][-3:] != our_at[1][-3:]:  # entries of other chains: pages are loaded anywhere
         return theirs
