@@ -78,6 +78,9 @@ int edit_open(struct sonde_editor *e, struct sonde_rewriter *rw)
 	if (e->session == NULL) {
 		return error_nomem(&e->error);
 	}
+	if (e->o.build_ids == SONDE_EDIT_BUILD_IDS_HIT) {
+		session_want_hits(e->session);
+	}
 	if (f->bundle != NULL) {
 		rc = sonde_session_open_memory(e->session, f->archive.p, f->archive.n);
 	} else {

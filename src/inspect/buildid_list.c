@@ -277,6 +277,7 @@ static int list_take(struct sonde_inspector *in, struct sonde_session *s, const 
 	if (rc >= 0 && list_is_enough(session_file(s), options)) {
 		rc = lines_of_feature(&lines, session_file(s), &arena, session_diags(s));
 	} else if (rc >= 0) {
+		session_want_hits(s);
 		rc = session_open_records(s);
 		rc = rc >= 0 ? lines_of_hits(&lines, s, &arena) : rc;
 	}

@@ -94,9 +94,19 @@ static int hits_find(struct sonde_session *s, bool all, bool *hit)
 	return rc < 0 ? error_nomem(&s->error) : 0;
 }
 
+void session_want_hits(struct sonde_session *s)
+{
+	s->wants_hits = true;
+}
+
 int session_hits(struct sonde_session *s, bool *hit)
 {
-	return hits_find(s, false, hit);
+	int rc = s->pages != NULL ? hit_pages_find(s->pages, s->timeline, hit) : 0;
+
+	if (rc < 0) {
+		return error_ensure(&s->error, rc);
+	}
+	return rc > 0 ? 0 : hits_find(s, false, hit);
 }
 
 int session_all_hits(struct sonde_session *s, bool *hit)

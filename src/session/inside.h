@@ -5,6 +5,7 @@
 
 #include "core/index.h"
 #include "file/reader.h"
+#include "session/hit_pages.h"
 #include "session/pick.h"
 #include "session/reads.h"
 #include "session/session.h"
@@ -83,6 +84,8 @@ struct sonde_session {
 	struct sonde_object object, mapped;
 	size_t epoch_records; /* side-band records in an epoch of the timeline; 0: EPOCH_RECORDS */
 	struct session_locator *locator; /* of sonde_session_locate; NULL until needed */
+	bool wants_hits; /* session_hits will be called */
+	struct hit_pages *pages; /* of the samples; NULL: not collected */
 	bool misused; /* the options are wrong: it cannot be opened */
 	bool opened; /* opening was tried */
 	bool ready; /* opening succeeded */

@@ -91,6 +91,7 @@ void sonde_session_free(struct sonde_session *s)
 	free(s->cgroups);
 	index_fini(&s->guest_ids);
 	free(s->guests);
+	hit_pages_free(s->pages);
 	timeline_free(s->timeline);
 	sonde_file_free(s->reader);
 	pick_fini(&s->pick);

@@ -251,6 +251,8 @@ struct session_guest session_guest(const struct sonde_session *s, uint64_t id);
 /* The resolver for frames of the recording. */
 const struct frame_resolver *session_frames(const struct sonde_session *s);
 
+/* Prepares session_hits, before the session is opened: most recordings are then read only once. */
+void session_want_hits(struct sonde_session *s);
 /* Sets hit[i] for each object that samples hit, [timeline_objects()]. Negative: failure. */
 int session_hits(struct sonde_session *s, bool *hit);
 /* The same, also for their callers, branches and data. */

@@ -181,6 +181,23 @@ static int walk_for_traces(struct walk *w, const struct session_event *e,
 	               : 0;
 }
 
+/* Adds the page of a sample to those that are hit. */
+static inline void walk_page(const struct sonde_session *s, const struct session_event *e,
+        const struct session_item *item, const struct record *r)
+{
+	uint64_t thread = 0;
+
+	if (e->plan.ip == RECORD_NOT_THERE) {
+		return;
+	}
+	if (e->plan.tid != RECORD_NOT_THERE) {
+		thread = (uint64_t)load_u32(r->body.p + e->plan.tid, s->swap) << 32 |
+		         load_u32(r->body.p + e->plan.tid + 4, s->swap);
+	}
+	hit_pages_add(s->pages, thread, r->misc & MISC_CPUMODE_MASK,
+	        load_u64(r->body.p + e->plan.ip, s->swap), item->time);
+}
+
 static int walk_sample(struct walk *w, const struct session_item *item, const struct record *r)
 {
 	struct sonde_session *s = w->s;
@@ -209,6 +226,9 @@ static int walk_sample(struct walk *w, const struct session_item *item, const st
 		                           : e->attr.sample_period;
 	}
 	walk_time(w, item->time);
+	if (s->pages != NULL) {
+		walk_page(s, e, item, r);
+	}
 	TRY(walk_for_traces(w, e, item, r));
 	if (w->switches != NULL) {
 		TRY(walk_switch_sample(w, item->event, r));
@@ -564,6 +584,23 @@ static bool may_have_traces(const struct sonde_session *s)
 	return s->aux != NULL && (file_has_feature(s->file, FEATURE_AUXTRACE) || s->file->pipe);
 }
 
+/*
+ * Begins to collect the pages that samples hit, if all samples are in the recording as they are: none
+ * is made of counts or a trace, or belongs to a guest's address space.
+ */
+static int pages_begin(struct sonde_session *s)
+{
+	bool usable = s->wants_hits && s->nsources == 1 && s->aux == NULL && !s->guest_code;
+
+	for (size_t i = 0; i < s->nevents; i++) {
+		usable = usable && (s->events[i].plan.sample_type & SONDE_SAMPLE_READ) == 0;
+	}
+	if (usable) {
+		s->pages = calloc(1, sizeof(*s->pages));
+	}
+	return usable && s->pages == NULL ? SONDE_ENOMEM : 0;
+}
+
 static int walk_sources(struct walk *w)
 {
 	struct sonde_session *s = w->s;
@@ -578,6 +615,7 @@ static int walk_sources(struct walk *w)
 		        s->epoch_records != 0 ? s->epoch_records : EPOCH_RECORDS, session_reread,
 		        s);
 	}
+	TRY(pages_begin(s));
 	/* the idle task, which also owns the kernel's mappings */
 	TRY(timeline_add_thread(s->timeline, 0, 0));
 	for (size_t i = 0; i < s->nsources; i++) {
