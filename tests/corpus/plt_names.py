@@ -20,8 +20,7 @@ def with_ours(theirs, mine):
     """perf's line with Sonde's names of PLT entries, if both lines have as many names that can be some."""
     if theirs == mine or "@plt" not in mine:
         return theirs
-    objects = [found[1] for found in map(OBJECT.search, (theirs, mine)) if found]
-    if len(objects) == 2 and objects[0] != objects[1]:  # perf does not know the mapping: another difference
+    if theirs.endswith(" ([unknown])") and not mine.endswith(" ([unknown])"):  # an unknown mapping: another difference
         return theirs
     at, our_at = ADDRESS.match(theirs), ADDRESS.match(mine)
     if at and our_at and at[1][-3:] != our_at[1][-3:]:  # entries of other chains: pages are loaded anywhere
