@@ -7,7 +7,9 @@
  *	SAMPLE              kernel addresses..., PERF_CONTEXT_USER_DEFERRED (-640), cookie
  *	CALLCHAIN_DEFERRED  u64 cookie, u64 nr, u64 ips[nr] (a PERF_CONTEXT_USER mark first), sample_id
  *
- * A record belongs to all samples of the thread with its cookie. (linux/perf_event.h)
+ * A record belongs to all samples of the thread with its cookie. (linux/perf_event.h) Only events
+ * with attr.defer_callchain have such marks: elsewhere -640 is data that the kernel took for an
+ * address, as any other mark that it never writes.
  */
 #include "core/array.h"
 #include "frame/frame.h"

@@ -226,6 +226,7 @@ struct frame_chain {
 	        words; /* addresses and marks; the sample's, or the reader's until its next chain */
 	size_t n, next;
 	size_t unwound; /* words from here on are of an unwound stack; 0: none are */
+	bool deferred; /* the event's chains can end with the mark and cookie of a deferred part */
 	uint64_t taken; /* addresses of the current part, by frame_chain_next_of */
 	uint32_t mode; /* of the last address from frame_chain_next */
 };
@@ -282,14 +283,16 @@ static inline int frame_chain_open(struct frame_reader *r, const struct sonde_sa
         struct frame_chain *chain)
 {
 	/* a local copy is passed to the call below, so that *chain can stay in registers */
-	struct frame_chain own = {
-	        .words = s->callchain, .n = (size_t)s->callchain_len, .mode = mode};
+	struct frame_chain own = {.words = s->callchain,
+	        .n = (size_t)s->callchain_len,
+	        .deferred = sonde_attr_has(attr, SONDE_FLAG_DEFER_CALLCHAIN) != 0,
+	        .mode = mode};
 
 	if (frame_call_stacks(attr)) {
 		TRY(frame_chain_branches(r, s, &own));
 	} else if (frame_stack_copies(attr)) {
 		TRY(frame_chain_unwind(r, s, v, attr->sample_regs_user, &own));
-	} else if (own.n >= 2 && own.words[own.n - 2] == CALLCHAIN_DEFERRED) {
+	} else if (own.deferred && own.n >= 2 && own.words[own.n - 2] == CALLCHAIN_DEFERRED) {
 		TRY(frame_chain_join(r, s, &own));
 	}
 	*chain = own;
@@ -319,7 +322,7 @@ static inline int frame_chain_next(struct frame_chain *chain, uint64_t *ip)
 			*ip = word;
 			return 1;
 		}
-		if (word == CALLCHAIN_DEFERRED) { /* the deferred part was not recorded */
+		if (word == CALLCHAIN_DEFERRED && chain->deferred) { /* its part was not recorded */
 			break;
 		}
 		chain->mode = frame_mark_mode(word);
