@@ -8,6 +8,7 @@
 #include "edit/inside.h"
 
 #include "edit/names.h"
+#include "edit/tracing.h"
 #include "file/reader.h"
 
 #include <stdlib.h>
@@ -188,51 +189,11 @@ static int build_ids_hide(struct edit_redact *x)
 	return 0;
 }
 
-static void skip_text(struct cursor *c)
-{
-	while (cursor_u8(c) != 0) {
-	}
-}
-
-/* Skips n sections of formats, each u64 size and bytes. */
-static void skip_formats(struct cursor *c, uint32_t n)
-{
-	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		(void)cursor_bytes(c, cursor_u64(c));
-	}
-}
-
-/* Finds the names of threads in formats of tracepoints (host/tracing.c draws them); n 0: none. */
-static struct span saved_names(struct span s)
-{
-	struct cursor c = cursor_make(s, false);
-	uint32_t systems;
-
-	(void)cursor_bytes(&c, 10);
-	skip_text(&c); /* the version */
-	c.swap = (cursor_u8(&c) != 0) != HOST_BIG_ENDIAN;
-	(void)cursor_bytes(&c, 5); /* sizes of a long and a page */
-	for (unsigned i = 0; i < 2; i++) {
-		skip_text(&c);
-		skip_formats(&c, 1);
-	}
-	skip_formats(&c, cursor_u32(&c));
-	systems = cursor_u32(&c);
-	for (uint32_t i = 0; i < systems && !c.bad; i++) {
-		skip_text(&c);
-		skip_formats(&c, cursor_u32(&c));
-	}
-	for (unsigned i = 0; i < 2; i++) { /* kallsyms, formats of printk */
-		(void)cursor_bytes(&c, cursor_u32(&c));
-	}
-	return cursor_bytes(&c, cursor_u64(&c));
-}
-
 /* Lines "PID NAME": the letters of names become 'x'. */
 static void tracing_hide(struct edit_redact *x)
 {
 	struct span all = file_feature(x->f, FEATURE_TRACING_DATA);
-	struct span names = saved_names(all);
+	struct span names = edit_tracing_split(all).names;
 	bool in_name = false;
 
 	text_bytes(&x->room, (const char *)all.p, all.n);
