@@ -16,7 +16,7 @@ struct inject {
 	struct caches caches;
 	const char *known;
 	const char *itrace;
-	bool hit, all, mapped, ignore_vmlinux, strip, chains, sched_stat, jit;
+	bool hit, all, mapped, ignore_vmlinux, strip, chains, sched_stat, jit, aslr;
 	int verbose;
 };
 
@@ -47,7 +47,8 @@ static int run(struct inject *i)
 	        .convert_chains = i->chains,
 	        .strip = i->strip,
 	        .sched_stat = i->sched_stat,
-	        .jit = i->jit};
+	        .jit = i->jit,
+	        .aslr = i->aslr};
 	struct sonde_editor *editor;
 	int rc;
 
@@ -95,6 +96,8 @@ int cmd_inject(int argc, char **argv)
 	        OPTION_SWITCH('s', "sched-stat", &i.sched_stat,
 	                "merge sched_switch and sched_stat: where and how long tasks slept"),
 	        OPTION_SWITCH(0, "strip", &i.strip, "with --itrace: omit the recorded samples"),
+	        OPTION_SWITCH(0, "aslr", &i.aslr,
+	                "move addresses, so that none shows where anything was loaded"),
 	        RECORDING_SYMFS(&i.symfs),
 	        OPTION_TEXT('k', "vmlinux", &i.session.vmlinux, "FILE",
 	                "the kernel's ELF file with symbols"),

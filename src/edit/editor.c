@@ -21,6 +21,7 @@ void sonde_editor_free(struct sonde_editor *e)
 	if (e == NULL) {
 		return;
 	}
+	edit_aslr_fini(e);
 	edit_build_ids_fini(e);
 	edit_itrace_fini(e);
 	edit_jit_fini(e);
@@ -116,7 +117,8 @@ static bool has_other_stages(const struct sonde_editor_options *o)
 {
 	return o->keep != NULL || o->keep_events != NULL || o->one_in > 1 ||
 	       o->build_ids != SONDE_EDIT_BUILD_IDS_KEEP || o->mapped_build_ids || o->jit ||
-	       o->convert_chains || o->sched_stat || o->itrace != NULL || o->redact != NULL;
+	       o->convert_chains || o->sched_stat || o->itrace != NULL || o->aslr ||
+	       o->redact != NULL;
 }
 
 /* The other stages look things up in the input, which is only the first recording. */
@@ -128,6 +130,19 @@ static int merge_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 		        "afterwards");
 	}
 	return edit_merge_stage(e, rw);
+}
+
+/* Addresses that another stage makes are not in the input, which the first pass reads. */
+static int aslr_add(struct sonde_editor *e, struct sonde_rewriter *rw)
+{
+	const struct sonde_editor_options *o = &e->o;
+
+	if (o->itrace != NULL || o->jit || o->convert_chains) {
+		return error_set(&e->error, SONDE_EARG, NO_OFFSET,
+		        "addresses can only be moved that are in the recording; move those of the "
+		        "output afterwards: sonde inject ... -i IN | sonde inject --aslr -o OUT");
+	}
+	return edit_aslr_stage(e, rw);
 }
 
 static int stages_add(struct sonde_editor *e, struct sonde_rewriter *rw)
@@ -160,6 +175,9 @@ static int stages_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 	}
 	if (o->itrace != NULL) {
 		TRY(edit_itrace_stage(e, rw));
+	}
+	if (o->aslr) {
+		TRY(aslr_add(e, rw));
 	}
 	return o->redact != NULL ? edit_redact_stage(e, rw) : 0;
 }

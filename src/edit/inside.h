@@ -41,6 +41,7 @@ struct edit_name_ids {
 	struct index index;
 };
 
+struct edit_aslr; /* private to aslr.c */
 struct edit_jit; /* private to jit.c */
 struct edit_itrace; /* private to itrace.c */
 struct edit_chains; /* private to chains.c */
@@ -58,6 +59,7 @@ struct sonde_editor {
 	struct edit_known_ids known;
 	struct edit_name_ids mapped;
 	struct edit_itrace *traces; /* NULL: they stay */
+	struct edit_aslr *aslr; /* NULL: addresses stay */
 	struct edit_jit *jit; /* NULL: jitdump files stay */
 	struct edit_chains *chains; /* NULL: copies of stacks stay */
 	struct edit_keep *keep; /* NULL: all samples stay */
@@ -86,6 +88,10 @@ static inline struct record edit_view(const struct sonde_raw_record *r)
 
 /* Returns the time of a record of the kernel in ns, or `newest` if that is later. */
 uint64_t edit_newer(const struct file *f, const struct sonde_raw_record *r, uint64_t newest);
+
+/* Adds the stage that moves addresses; the input is open. */
+int edit_aslr_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
+void edit_aslr_fini(struct sonde_editor *e);
 
 /* Adds the stage that writes JIT-compiled code to ELF files. */
 int edit_jit_stage(struct sonde_editor *e, struct sonde_rewriter *rw);

@@ -46,6 +46,11 @@ static int case_redact(struct outcome *out, const struct input *in)
 	return edit_with(out, in, in->tracepoints, (struct sonde_editor_options){.redact = "key"});
 }
 
+static int case_aslr(struct outcome *out, const struct input *in)
+{
+	return edit_with(out, in, in->tracepoints, (struct sonde_editor_options){.aslr = true});
+}
+
 static int case_chains(struct outcome *out, const struct input *in)
 {
 	return edit_with(out, in, in->jit, (struct sonde_editor_options){.convert_chains = true});
@@ -79,6 +84,7 @@ const struct alloc_case edit_cases[] = {
         {"build ids", case_build_ids, false},
         {"merge", case_merge, false},
         {"redact", case_redact, false},
+        {"aslr", case_aslr, false},
         {"chains", case_chains, false},
         {"itrace", case_itrace, false},
         {NULL, NULL, false},

@@ -75,6 +75,13 @@ struct sonde_editor_options {
 	   must be valid as long as the editor. */
 	const char *const *merge;
 	size_t nmerge;
+	/* Moves all addresses: ranges of mappings and of other addresses one after the other, the code
+	   of the kernel by one distance, so that everything resolves as before and the output does
+	   not show where anything was loaded. Copies of stacks keep what unwinding needs; raw data of
+	   samples and the code of BPF programs are omitted. Not together with itrace, jit and
+	   convert_chains. SONDE_EUNSUPPORTED: the recording has hardware traces, a copy of the kernel,
+	   or a kernel at low addresses. */
+	bool aslr;
 };
 
 struct sonde_editor;
