@@ -213,7 +213,7 @@ static const struct key {
         {EXPORT_SWITCHES, "cinfk", "comm_in_id", EXPORT_COMMS},
 };
 
-void export_schema_references(struct text *out, size_t table)
+void export_schema_references(struct text *out, size_t table, const char *name)
 {
 	bool any = false;
 
@@ -222,7 +222,7 @@ void export_schema_references(struct text *out, size_t table)
 			continue;
 		}
 		if (!any) {
-			text_printf(out, "ALTER TABLE %s", all[table].name);
+			text_printf(out, "ALTER TABLE %s", name);
 		}
 		text_printf(out, "%s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (id)",
 		        any ? "," : "", keys[i].name, keys[i].column, all[keys[i].target].name);

@@ -61,8 +61,8 @@ void export_schema_call_indexes(struct text *out);
 void export_schema_has_calls(struct text *out, int64_t after);
 const char *export_table_name(size_t table);
 void export_schema_power_view(struct text *out, enum export_engine engine);
-/* Foreign keys of a table, all in one statement; nothing if it has none. */
-void export_schema_references(struct text *out, size_t table);
+/* Foreign keys of a table, all in one statement for the table `name`; nothing if it has none. */
+void export_schema_references(struct text *out, size_t table, const char *name);
 /* Whether a table grows with the length of a recording: PostgreSQL has a partition for each. */
 bool export_schema_grows(size_t table);
 

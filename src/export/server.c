@@ -295,7 +295,9 @@ static int begin_copy(struct server *c, size_t table)
 	struct text sql = {0};
 
 	TRY(end_copy(c));
-	text_printf(&sql, "COPY %s FROM STDIN (FORMAT binary)", c->targets[table]);
+	/* Tables that grow are partitions of this transaction: nobody can see their rows too early. */
+	text_printf(&sql, "COPY %s FROM STDIN (FORMAT binary%s)", c->targets[table],
+	        export_schema_grows(table) ? ", FREEZE" : "");
 	TRY(server_run_text(c, &sql));
 	c->open = table;
 	return c->pq->put(c->conn, header, sizeof(header)) == 1 ? 0 : failed(c, "write");

@@ -146,3 +146,13 @@ class Database:
                            "ON n.oid = t.relnamespace WHERE n.nspname = 'public' AND k.conparentid = 0 UNION ALL "
                            "SELECT tablename::text, 'i', regexp_replace(indexdef, 'ON (ONLY )?', 'ON ') FROM pg_indexes "
                            "WHERE schemaname = 'public' ORDER BY 1, 2, 3")[1]
+
+    def dangling(self):
+        """Foreign keys, with the number of their rows that refer to no row."""
+        keys = self.select("SELECT k.conrelid::regclass::text, a.attname::text, k.confrelid::regclass::text FROM pg_constraint k JOIN "
+                           "pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1] WHERE k.contype = 'f' AND "
+                           "k.conparentid = 0")[1]
+        sql = " UNION ALL ".join(
+            f"SELECT '{table}.{column}' AS key, count(*) AS rows FROM {table} t WHERE {column} IS NOT NULL AND NOT EXISTS "
+            f"(SELECT 1 FROM {target} WHERE {target}.id = t.{column})" for table, column, target in keys)
+        return self.select(f"SELECT * FROM ({sql}) d WHERE rows <> 0")[1] if keys else [("no keys", 0)]
