@@ -5,6 +5,7 @@
 
 #include "bundle/bundle.h"
 #include "core/intern.h"
+#include "image/image.h"
 #include "session/session.h"
 
 #include <sonde/preview/bundle.h>
@@ -42,6 +43,12 @@ void bundler_lack(struct sonde_bundler *b, const char *path, const char *reason)
 int bundler_put_recording(struct sonde_bundler *b, const char *input);
 /* objects.c: what its samples need. */
 int bundler_put_objects(struct sonde_bundler *b);
+/*
+ * parts.c: reduces an ELF object to symbols, lines, unwinding tables and code. *out: its bytes, then the
+ * reduced ones in *memory, which the caller frees; unchanged, with NULL, if they cannot be reduced.
+ * SONDE_ENOMEM.
+ */
+int bundler_parts(const struct image_elf *elf, struct span *out, uint8_t **memory);
 /* sources.c: the source files of its functions. */
 int bundler_put_sources(struct sonde_bundler *b);
 /* Writes a file that has no build id; path: its name in messages, stored: in the recording. */

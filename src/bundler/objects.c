@@ -55,6 +55,22 @@ static int id_put(struct sonde_bundler *b, const char *path, const struct image_
 	return bundler_put(b, path, name, bytes);
 }
 
+/* Writes an object, or only its parts, by its build id; id NULL: by its path. */
+static int elf_put(struct sonde_bundler *b, const char *path, const struct image_elf *elf,
+        const struct image_build_id *id, const char *part)
+{
+	struct span bytes = elf->bytes;
+	uint8_t *memory = NULL;
+	int rc = b->o.parts ? bundler_parts(elf, &bytes, &memory) : 0;
+
+	if (rc < 0) {
+		return error_nomem(&b->error);
+	}
+	rc = id != NULL ? id_put(b, path, id, part, bytes) : bundler_put_root(b, path, path, bytes);
+	free(memory);
+	return rc;
+}
+
 static bool is_complete(const struct image_elf *e)
 {
 	return image_elf_section(e, ".symtab") != NULL &&
@@ -76,9 +92,9 @@ static int debug_put(struct sonde_bundler *b, const char *path, struct symbol_se
 	}
 	n = snprintf(name, sizeof(name), "/usr/lib/debug/%s.debug", path + strspn(path, "/"));
 	if (search->where.id.size != 0) {
-		rc = id_put(b, path, &search->where.id, BUNDLE_DEBUG, debug.file.bytes);
+		rc = elf_put(b, path, &debug.elf, &search->where.id, BUNDLE_DEBUG);
 	} else if (n > 0 && (size_t)n < sizeof(name)) {
-		rc = bundler_put_root(b, path, name, debug.file.bytes);
+		rc = bundler_put_root(b, path, name, debug.file.bytes); /* it has a checksum */
 	}
 	symbol_file_close(&debug);
 	return rc;
@@ -99,11 +115,9 @@ static int user_put(struct sonde_bundler *b, uint32_t object)
 	frame_search_init(session_frames(b->session), object, search);
 	found = vdso ? symbol_file_open_vdso(search, true, &file)
 	             : symbol_file_open_object(search, &file);
-	if (found && o->build_id_size != 0) {
-		rc = id_put(b, path, &file.elf.build_id, vdso ? BUNDLE_VDSO : BUNDLE_ELF,
-		        file.file.bytes);
-	} else if (found) {
-		rc = bundler_put_root(b, path, path, file.file.bytes);
+	if (found) {
+		rc = elf_put(b, path, &file.elf, o->build_id_size != 0 ? &file.elf.build_id : NULL,
+		        vdso ? BUNDLE_VDSO : BUNDLE_ELF);
 	} else {
 		bundler_lack(b, path, lacks[search->lack]);
 	}
@@ -157,8 +171,8 @@ static int vmlinux_put(struct sonde_bundler *b, uint32_t object)
 		return error_nomem(&b->error);
 	}
 	if (kernel.file.bytes.n != 0 && kernel.elf.build_id.size != 0) {
-		rc = id_put(b, object_path(b, object), &kernel.elf.build_id, BUNDLE_ELF,
-		        kernel.file.bytes);
+		rc = elf_put(
+		        b, object_path(b, object), &kernel.elf, &kernel.elf.build_id, BUNDLE_ELF);
 	}
 	frame_kernel_close(&kernel);
 	return rc;

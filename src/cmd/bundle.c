@@ -15,7 +15,7 @@
 
 struct bundling {
 	const char *input, *output, *symfs, *kallsyms;
-	bool all, sources, force;
+	bool all, sources, parts, force;
 	int verbose;
 	unsigned shown; /* diagnostics */
 	struct terminal_progress progress;
@@ -63,6 +63,7 @@ static int run(struct bundling *b)
 	        .session = &session,
 	        .all = b->all,
 	        .sources = b->sources,
+	        .parts = b->parts,
 	        .on_file = on_file,
 	        .file_arg = b};
 	struct sonde_bundler *bundler;
@@ -95,6 +96,8 @@ int cmd_bundle(int argc, char **argv)
 	                "all mapped objects, not only those in which samples are"),
 	        OPTION_SWITCH('s', "sources", &b.sources,
 	                "also the source files of the functions in which samples are"),
+	        OPTION_SWITCH(0, "parts", &b.parts,
+	                "of objects only symbols, source lines, unwinding tables and code"),
 	        OPTION_TEXT(0, "symfs", &b.symfs, "DIR", "look for objects below this directory"),
 	        OPTION_TEXT(0, "kallsyms", &b.kallsyms, "FILE",
 	                "symbols of the recorded kernel, in the form of /proc/kallsyms"),

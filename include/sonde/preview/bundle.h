@@ -38,6 +38,9 @@ struct sonde_bundler_options {
 	bool sources;
 	sonde_bundle_fn on_file; /* called for each file; NULL: none */
 	void *file_arg;
+	/* Of objects only symbols, source lines, unwinding tables and code: all that reports and the
+	   decoding of traces need. */
+	bool parts;
 };
 
 struct sonde_bundler;
