@@ -60,8 +60,10 @@ class Connection:
 
 
 class Server:
-    def __init__(self, folder, port=5432):
+    def __init__(self, folder, port=5432, settings=None):
+        """settings: of the server; None: it may lose databases if the machine fails."""
         self.folder, self.port, self.process = Path(folder), port, None
+        self.settings = {"fsync": "off", "shared_buffers": "64MB"} if settings is None else settings
         self.user = {} if os.geteuid() != 0 else {"user": "nobody", "group": pwd.getpwnam("nobody").pw_gid, "extra_groups": []}
         self.environment = os.environ | {"PGHOST": str(self.folder), "PGUSER": "tester", "PGPORT": str(port)}
 
@@ -84,8 +86,8 @@ class Server:
     def start(self):
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
-                **self.as_server(PROGRAMS / "postgres", "-D", "data", "-k", self.folder, "-p", self.port, "-c",
-                                 "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=64MB"), stdout=log, stderr=log)
+                **self.as_server(PROGRAMS / "postgres", "-D", "data", "-k", self.folder, "-p", self.port, "-c", "listen_addresses=",
+                                 *[f"--{name}={value}" for name, value in self.settings.items()]), stdout=log, stderr=log)
         for _ in range(600):
             try:
                 self.sql("postgres", "SELECT 1")
