@@ -30,9 +30,7 @@
 #define CODE_BASE     UINT64_C(0xffffc00000000000) /* of kernels below IMAGE_START */
 #define IMAGE_START   UINT64_C(0xffffffff80000000) /* of kernels for x86 */
 #define VSYSCALL      UINT64_C(0xffffffffff600000) /* in the same place everywhere */
-#define FIRST_MARK    ((uint64_t)-4095) /* of contexts in call chains */
 #define CODE_GRAIN    UINT64_C(0x200000) /* kernels are loaded at multiples of it */
-#define MARK_DEFERRED ((uint64_t)-640) /* before the number of a chain that comes later */
 
 #define ATTR_SAMPLE_TYPE 24u /* offsets in an attr */
 #define ATTR_ADDRESS     56u /* of a breakpoint */
@@ -57,7 +55,7 @@ static bool is_user(uint64_t a)
 
 static bool is_kernel(uint64_t a)
 {
-	return a >= KERNEL_START && a < FIRST_MARK && (a & ~(uint64_t)0xfff) != VSYSCALL;
+	return a >= KERNEL_START && a < CALLCHAIN_MARKS && (a & ~(uint64_t)0xfff) != VSYSCALL;
 }
 
 static bool in_code(const struct edit_aslr *x, uint64_t a)
@@ -546,7 +544,7 @@ static size_t words_size(const struct edit_aslr *x, const struct fields *it)
 	size_t n = it->v.bytes.n / 8 * 8;
 
 	return it->deferred && n >= 16 && strcmp(it->part, "callchain") == 0 &&
-	                       load_u64(it->v.bytes.p + n - 16, x->swap) == MARK_DEFERRED
+	                       load_u64(it->v.bytes.p + n - 16, x->swap) == CALLCHAIN_DEFERRED
 	               ? n - 8
 	               : n;
 }
