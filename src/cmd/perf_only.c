@@ -64,15 +64,15 @@ static const struct option_def report_options[] = {
 };
 
 static const struct option_def script_options[] = {
-        PERF_ONLY_SEE('a', "all-cpus", "It is for perf's own scripts, which record too."),
-        PERF_ONLY_SEE('d', "debug-mode", "'sonde check' reports damage and lost events."),
+        PERF_ONLY_SEE('a', "all-cpus",
+                "It is for perf's own scripts, which record too: 'sonde record -a' records all "
+                "processors."),
         PERF_ONLY_SEE('g', "gen-script", PIPE),
         PERF_ONLY_SEE(0, "guest-code", GUESTS),
         PERF_ONLY_SEE(0, "guestmodules", GUESTS),
         PERF_ONLY_SEE(0, "guestmount", GUESTS),
         PERF_ONLY_SEE('l', "list", PIPE),
         PERF_ONLY_SEE('s', "script", PIPE),
-        PERF_ONLY_SEE(0, "xed", "-F +disasm prints instructions as text."),
         OPTION_END,
 };
 

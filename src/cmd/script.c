@@ -8,20 +8,24 @@
 #include "cmd/script_files.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <sonde/preview/script.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FIELDS_MAX     16
 #define DLARGS_MAX     64
 #define NO_MAX_STACK   UINT64_MAX /* --max-stack is not given */
 #define TRACE_LETTERS  "cewpxI" /* usual samples of traces, as in perf 6.1 */
+#define FIND_XED       "command -v xed >/dev/null"
+#define XED            "exec xed -F insn: -A -64" /* the words are those of perf */
 #define SCRIPT_OPTIONS 96 /* room in the table of options */
 
 struct script {
 	struct recording from;
 	struct sonde_script_options o;
-	bool per_event, header, header_only, full, pager, dump, merged;
+	bool per_event, header, header_only, full, pager, dump, merged, debug, xed;
 	bool inlined_given;
 	const char *fields[FIELDS_MAX];
 	const char *dlargs[DLARGS_MAX];
@@ -137,6 +141,26 @@ static int header_only(struct script *s)
 	return inspect_end(&i, rc, s->from.input);
 }
 
+static int write_error(void *arg, const char *text, size_t n)
+{
+	(void)arg;
+	return fwrite(text, 1, n, stderr) == n ? 0 : -1;
+}
+
+/* As in perf: on standard error, and no samples. */
+static int debug_mode(const struct script *s)
+{
+	const struct sonde_check_options o = {.size = sizeof(o), .samples = true};
+	struct inspect i = {0};
+	int rc = SONDE_ENOMEM, status;
+
+	if (inspect_begin(&i, false, s->from.force, false)) {
+		rc = sonde_inspector_check(i.in, s->from.input, &o, write_error, NULL);
+	}
+	status = inspect_end(&i, rc, s->from.input);
+	return rc == SONDE_CHECK_UNUSABLE ? RECORDING_FAILED : status;
+}
+
 static int finish(const struct script *s, const struct sonde_session *session, int rc)
 {
 	if (rc < 0) {
@@ -169,6 +193,26 @@ static int write_event(void *arg, size_t event, const char *text, size_t n, uint
 	return script_files_write(&o->files, event, text, n, samples);
 }
 
+/* --xed: as in perf, the disassembler replaces the bytes of instructions in the text. */
+static bool open_output(const struct script *s, struct terminal_output *out)
+{
+	if (!s->xed) {
+		terminal_output_open(out, s->pager && s->o.dlfilter == NULL);
+		return true;
+	}
+	if (system(FIND_XED) != 0) {
+		(void)fprintf(stderr,
+		        "Error: there is no program xed in PATH: install Intel XED, or print "
+		        "instructions as text with -F +disasm or --insn-trace=disasm\n");
+		return false;
+	}
+	if (!terminal_output_through(out, XED)) {
+		(void)fprintf(stderr, "Error: cannot run xed: %s\n", strerror(errno));
+		return false;
+	}
+	return true;
+}
+
 /* Prints the session; the exit status. */
 static int print(struct script *s, struct sonde_session *session)
 {
@@ -179,7 +223,10 @@ static int print(struct script *s, struct sonde_session *session)
 		script_files_close(&output.files);
 		return RECORDING_FAILED;
 	}
-	terminal_output_open(&output.out, s->pager && s->o.dlfilter == NULL);
+	if (!open_output(s, &output.out)) {
+		script_files_close(&output.files);
+		return RECORDING_FAILED;
+	}
 	rc = sonde_script_print(session, &s->o, write_lines, &output);
 	terminal_progress_end(&s->from.progress);
 	if (rc >= 0 && s->per_event) {
@@ -234,6 +281,8 @@ static struct option_def *sample_options(struct option_def *to, struct script *s
 	                "print every record with its bytes, as 'sonde dump --raw'"),
 	        OPTION_SWITCH(0, "dump-unsorted-raw-trace", &s->dump,
 	                "the same: records are always in the order of the file"),
+	        OPTION_SWITCH('d', "debug-mode", &s->debug,
+	                "print no samples, but whether they are in order, and what was lost"),
 	        OPTION_SWITCH('G', "hide-call-graph", &s->o.hide_call_graph, "show no call chains"),
 	        OPTION_TEXT('c', "comms", &s->o.filter.comms, "NAMES", "only these commands"),
 	        OPTION_TEXT(0, "dsos", &s->o.filter.dsos, "NAMES", "only code of these objects"),
@@ -247,6 +296,8 @@ static struct option_def *sample_options(struct option_def *to, struct script *s
 	        RECORDING_ITRACE(&s->from),
 	        OPTION_CALL(0, "insn-trace", OPTION_OPTIONAL, on_insn_trace, s, "raw|disasm",
 	                "show each instruction of traces, its bytes or its text"),
+	        OPTION_SWITCH(0, "xed", &s->xed,
+	                "let the program xed print the instructions of -F insn and --insn-trace"),
 	        OPTION_CALL(0, "call-trace", OPTION_NONE, on_call_trace, s, NULL,
 	                "show the calls of traces, indented"),
 	        OPTION_CALL(0, "call-ret-trace", OPTION_NONE, on_call_ret_trace, s, NULL,
@@ -380,6 +431,17 @@ static int check_options(const struct option_command *command, const struct scri
 		return options_mistake(command,
 		        "--json does not go with --per-event-dump: an object has its event");
 	}
+	if (s->xed && (s->o.json || s->dump || s->header_only || s->per_event || s->debug)) {
+		return options_mistake(command, "--xed reads the text of samples: leave out "
+		                                "--json, -D, -d, --header-only and "
+		                                "--per-event-dump");
+	}
+	if (s->debug &&
+	        (s->o.json || s->dump || s->header_only || s->per_event || s->o.nfields != 0)) {
+		return options_mistake(command, "--debug-mode prints no samples, records or "
+		                                "header: leave out -F, -D, --json, "
+		                                "--header-only and --per-event-dump");
+	}
 	return OPTIONS_RUN;
 }
 
@@ -422,6 +484,9 @@ int cmd_script(int argc, char **argv)
 	rc = check_options(&command, &s);
 	if (rc != OPTIONS_RUN) {
 		return rc;
+	}
+	if (s.debug) {
+		return debug_mode(&s);
 	}
 	if (s.dump) {
 		return dump_raw(s.from.input, s.from.force, s.from.session.itrace != NULL);

@@ -65,14 +65,13 @@ static void pager_exec(const char *command, const int pipefd[2])
 	_exit(127);
 }
 
-void terminal_output_open(struct terminal_output *out, bool pager)
+bool terminal_output_through(struct terminal_output *out, const char *command)
 {
-	const char *command = pager && isatty(STDOUT_FILENO) ? pager_command() : NULL;
 	int pipefd[2];
 
 	*out = (struct terminal_output){.fd = STDOUT_FILENO};
-	if (command == NULL || pipe(pipefd) != 0) {
-		return;
+	if (pipe(pipefd) != 0) {
+		return false;
 	}
 	out->pager = fork();
 	if (out->pager == 0) {
@@ -82,10 +81,21 @@ void terminal_output_open(struct terminal_output *out, bool pager)
 	if (out->pager < 0) {
 		close(pipefd[1]);
 		out->pager = 0;
-		return;
+		return false;
 	}
 	(void)signal(SIGPIPE, SIG_IGN); /* the user may leave the pager early */
 	out->fd = pipefd[1];
+	return true;
+}
+
+void terminal_output_open(struct terminal_output *out, bool pager)
+{
+	const char *command = pager && isatty(STDOUT_FILENO) ? pager_command() : NULL;
+
+	*out = (struct terminal_output){.fd = STDOUT_FILENO};
+	if (command != NULL) {
+		(void)terminal_output_through(out, command);
+	}
 }
 
 void terminal_paginate(struct terminal_output *out)

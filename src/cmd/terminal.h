@@ -22,11 +22,13 @@ int terminal_color(const char *when);
  */
 struct terminal_output {
 	int fd;
-	pid_t pager; /* 0: none */
+	pid_t pager; /* or another command that reads the text; 0: none */
 	int error; /* errno of the failed write; 0: none */
 };
 
 void terminal_output_open(struct terminal_output *out, bool pager);
+/* Opens standard output through a command of the shell; false with errno: straight. */
+bool terminal_output_through(struct terminal_output *out, const char *command);
 /* A sonde_write_fn; arg is the struct terminal_output. Returns -1 after an error. */
 int terminal_output_write(void *arg, const char *text, size_t n);
 void terminal_output_close(struct terminal_output *out);

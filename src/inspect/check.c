@@ -8,6 +8,7 @@
 #include "inspect/inspector.h"
 #include "record/layout.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,6 +40,9 @@ struct check {
 	uint64_t records, unknown, skipped; /* records; of unknown types; skipped bytes */
 	uint64_t newest, before, limit; /* times in ns: newest so far; newest at the last mark;
 	                                   end of the completed rounds */
+	/* the same times, of samples only; oldest sample since the last mark that is older than
+	 * `delivered`, 0: none; their number */
+	uint64_t newest_sample, sample_before, delivered, late, misordered;
 	uint32_t cpus; /* available cpus of NRCPUS */
 	/* losses in the recording: events, their records, samples, throttles, AUX errors */
 	uint64_t lost, lost_records, lost_samples, throttled, aux[4], trace_errors;
@@ -51,7 +55,7 @@ static const char *const aux_names[] = {"truncated", "overwritten", "partial", "
 static void problem_put(struct check *c, enum problem p, uint64_t offset, const char *text)
 {
 	c->problems[p]++;
-	if (c->reported++ >= c->o.most) {
+	if (c->reported++ >= c->o.most || (c->o.samples && p == PROBLEM_ORDER)) {
 		return;
 	}
 	if (c->as_json) {
@@ -199,6 +203,33 @@ static void count_loss(struct check *c, const struct record *r)
 	}
 }
 
+/*
+ * A reader that trusts the marks prints, at each of them, what is not newer than the mark before the
+ * last. What comes too late is printed first at the next mark, after newer samples.
+ */
+static void finish_round(struct check *c)
+{
+	if (c->late != 0) {
+		if (c->o.samples && c->misordered < c->o.most) {
+			text_printf(&c->out,
+			        "Samples misordered, previous: %" PRIu64 " this: %" PRIu64 "\n",
+			        c->delivered, c->late);
+		}
+		c->misordered++;
+		c->late = 0;
+	}
+	c->delivered = c->sample_before;
+	c->sample_before = c->newest_sample;
+}
+
+static void check_sample_order(struct check *c, uint64_t time)
+{
+	if (time < c->delivered && (c->late == 0 || time < c->late)) {
+		c->late = time;
+	}
+	c->newest_sample = time > c->newest_sample ? time : c->newest_sample;
+}
+
 static void check_order(
         struct check *c, const struct record *r, const struct file_event *e, uint64_t offset)
 {
@@ -208,6 +239,7 @@ static void check_order(
 	if (r->type == RECORD_FINISHED_ROUND) {
 		c->limit = c->before;
 		c->before = c->newest;
+		finish_round(c);
 		return;
 	}
 	if (e == NULL || r->type >= RECORD_USER_START) {
@@ -224,6 +256,9 @@ static void check_order(
 		        "a record of type %u is %llu ns older than the round that was finished "
 		        "before it",
 		        r->type, (unsigned long long)(c->limit - time));
+	}
+	if (r->type == RECORD_SAMPLE && time != 0) {
+		check_sample_order(c, time);
 	}
 	c->newest = time > c->newest ? time : c->newest;
 }
@@ -283,6 +318,7 @@ static void check_records(struct check *c)
 	if (gap.text[0] != '\0') {
 		file_gap_report(&c->file, &gap, &c->diags);
 	}
+	finish_round(c);
 }
 
 /* ---- results ---- */
@@ -314,6 +350,28 @@ static void text_count(struct text *t, uint64_t n, const char *what)
 	}
 }
 
+static void say_losses(struct check *c)
+{
+	struct text *t = &c->out;
+
+	text_loss(t, "events in LOST records", c->lost);
+	text_loss(t, "samples in LOST_SAMPLES records", c->lost_samples);
+	text_loss(t, "times throttled: samples are missing after each", c->throttled);
+	for (unsigned i = 0; i < 4; i++) {
+		char what[64];
+
+		(void)snprintf(what, sizeof(what), "times trace data was %s", aux_names[i]);
+		text_loss(t, what, c->aux[i]);
+	}
+	text_loss(t, "errors of trace decoding recorded", c->trace_errors);
+}
+
+static void say_samples(struct check *c)
+{
+	say_losses(c);
+	text_printf(&c->out, "Misordered timestamps: %" PRIu64 "\n", c->misordered);
+}
+
 static void say_text(struct check *c, const char *path, enum sonde_check_verdict verdict)
 {
 	struct text *t = &c->out;
@@ -323,16 +381,7 @@ static void say_text(struct check *c, const char *path, enum sonde_check_verdict
 		        t, "... and %llu more\n", (unsigned long long)(c->reported - c->o.most));
 	}
 	if (verdict != SONDE_CHECK_UNUSABLE) {
-		text_loss(t, "events in LOST records", c->lost);
-		text_loss(t, "samples in LOST_SAMPLES records", c->lost_samples);
-		text_loss(t, "times throttled: samples are missing after each", c->throttled);
-		for (unsigned i = 0; i < 4; i++) {
-			char what[64];
-
-			(void)snprintf(what, sizeof(what), "times trace data was %s", aux_names[i]);
-			text_loss(t, what, c->aux[i]);
-		}
-		text_loss(t, "errors of trace decoding recorded", c->trace_errors);
+		say_losses(c);
 		text_printf(t, "%s: %s, %s-endian, %zu events, %llu records", path,
 		        container_of(&c->file), c->file.swap != HOST_BIG_ENDIAN ? "big" : "little",
 		        c->file.nevents, (unsigned long long)c->records);
@@ -429,6 +478,8 @@ int sonde_inspector_check(struct sonde_inspector *in, const char *path,
 	verdict = check_all(c, path);
 	if (verdict >= 0 && c->as_json) {
 		say_json(c, path, (enum sonde_check_verdict)verdict);
+	} else if (verdict >= 0 && verdict != SONDE_CHECK_UNUSABLE && c->o.samples) {
+		say_samples(c);
 	} else if (verdict >= 0) {
 		say_text(c, path, (enum sonde_check_verdict)verdict);
 	}

@@ -138,6 +138,10 @@ enum sonde_check_verdict {
 struct sonde_check_options {
 	size_t size; /* sizeof(struct sonde_check_options) of the caller */
 	uint64_t most; /* list at most this many problems (0: 100); all are counted */
+	/* As text: instead of records that are older than a finished round, and of the verdict, print
+	 * samples that follow newer ones in the output of readers that trust the marks of rounds, and
+	 * the number of such places, as perf script -d */
+	bool samples;
 };
 
 /*

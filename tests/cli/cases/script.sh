@@ -17,6 +17,11 @@ show script -F +brstackinsn
 show script --max-blocks 2
 show script --graph-function main
 show script -s x.py
+show script -g python
+show script -l
+show script -a
+show script -d --json
+show script --xed -D
 show script --itrace=i1ms,o
 show script rw-by-pid
 show script --no-merge-callchains
