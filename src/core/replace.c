@@ -65,6 +65,45 @@ static int open_temporary(struct replace *r, const struct stat *old, unsigned mo
 	return fd;
 }
 
+/* A file without a name in the folder of the output; -1: the system has none. */
+static int open_nameless(const char *path, const struct stat *old, unsigned mode)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+	int fd = -1;
+
+	/* it gets its name by its descriptor there */
+	if (folder != NULL && access("/proc/self/fd", X_OK) == 0) {
+		fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, (mode_t)mode);
+	}
+	free(folder);
+	if (fd >= 0 && old != NULL && !take_over(fd, old)) {
+		(void)close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* Opens r->path, whose file is *old if it exists. Returns a descriptor of the caller. */
+static int open_unfinished(struct replace *r, const struct stat *old, unsigned mode)
+{
+	r->fd = open_nameless(r->path, old, mode);
+	if (r->fd < 0) {
+		return open_temporary(r, old, mode);
+	}
+	r->nameless = true;
+	return fcntl(r->fd, F_DUPFD_CLOEXEC, 0);
+}
+
+const char *replace_path(const struct replace *r, char *room)
+{
+	if (!r->nameless) {
+		return r->temporary;
+	}
+	(void)snprintf(room, REPLACE_PATH_MAX, "/proc/self/fd/%d", r->fd);
+	return room;
+}
+
 int replace_open(struct replace *r, const char *path, unsigned mode)
 {
 	struct stat old;
@@ -76,7 +115,7 @@ int replace_open(struct replace *r, const char *path, unsigned mode)
 		return open(path, O_WRONLY | O_CLOEXEC);
 	}
 	r->path = exists ? realpath(path, NULL) : strdup(path);
-	fd = r->path != NULL ? open_temporary(r, exists ? &old : NULL, mode) : -1;
+	fd = r->path != NULL ? open_unfinished(r, exists ? &old : NULL, mode) : -1;
 	if (fd < 0 && exists && (errno == EACCES || errno == EPERM || errno == EROFS)) {
 		fd = open(path, DIRECTLY, (mode_t)mode);
 	}
@@ -89,8 +128,35 @@ int replace_open(struct replace *r, const char *path, unsigned mode)
 	return fd;
 }
 
+static void forget_nameless(struct replace *r)
+{
+	if (r->nameless) {
+		(void)close(r->fd);
+	}
+	r->nameless = false;
+}
+
+/* Gives a file without a name this one. */
+static bool link_nameless(const struct replace *r, const char *name)
+{
+	char from[REPLACE_PATH_MAX];
+
+	return linkat(AT_FDCWD, replace_path(r, from), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
 bool replace_commit(struct replace *r)
 {
+	if (r->nameless) {
+		char *name = temporary_name(r->path);
+
+		if (name == NULL || !link_nameless(r, name)) {
+			errno = name == NULL ? ENOMEM : errno;
+			free(name);
+			return false;
+		}
+		r->temporary = name;
+		forget_nameless(r);
+	}
 	if (r->temporary != NULL && rename(r->temporary, r->path) != 0) {
 		return false;
 	}
@@ -101,19 +167,25 @@ bool replace_commit(struct replace *r)
 
 bool replace_commit_new(struct replace *r)
 {
-	if (r->temporary == NULL) {
+	bool linked;
+
+	if (r->temporary == NULL && !r->nameless) {
 		return true;
 	}
-	if (link(r->temporary, r->path) == 0) {
-		(void)unlink(r->temporary);
-	} else if (errno == EEXIST && access(r->path, F_OK) == 0) {
+	linked = r->nameless ? link_nameless(r, r->path) : link(r->temporary, r->path) == 0;
+	if (!linked && errno == EEXIST && access(r->path, F_OK) == 0) {
 		errno = EEXIST;
 		return false;
-	} else { /* no links in this file system, or one to nothing has this name */
+	}
+	if (!linked) { /* no links in this file system, or one to nothing has this name */
 		return replace_commit(r);
+	}
+	if (r->temporary != NULL) {
+		(void)unlink(r->temporary);
 	}
 	free(r->temporary);
 	r->temporary = NULL;
+	forget_nameless(r);
 	return true;
 }
 
@@ -122,6 +194,7 @@ void replace_abandon(struct replace *r)
 	if (r->temporary != NULL) {
 		(void)unlink(r->temporary);
 	}
+	forget_nameless(r);
 	free(r->temporary);
 	free(r->path);
 	*r = (struct replace){0};

@@ -6,6 +6,7 @@
  * SQLite's journal.
  */
 #include "export/export.h"
+#include "export/links.h"
 #include "export/pages.h"
 
 #include "core/array.h"
@@ -32,6 +33,7 @@ struct sqlite {
 	const struct sonde_export_options *options;
 	const char *path;
 	struct replace replace;
+	struct export_links links;
 	sqlite3 *db;
 	sqlite3_stmt *inserts[EXPORT_TABLES];
 	bool has[EXPORT_TABLES]; /* tables with rows */
@@ -234,15 +236,20 @@ static void finalize_inserts(struct sqlite *q)
 }
 
 /* Where the database is until it is complete. */
-static const char *unfinished(const struct sqlite *q)
+static const char *unfinished(const struct sqlite *q, char *room)
 {
-	return q->replace.temporary != NULL ? q->replace.temporary : q->path;
+	const char *path = replace_path(&q->replace, room);
+
+	return path != NULL ? path : q->path;
 }
 
 static int open_connection(struct sqlite *q)
 {
-	if (sqlite3_open_v2(unfinished(q), &q->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-	            NULL) != SQLITE_OK) {
+	char room[REPLACE_PATH_MAX];
+
+	if (sqlite3_open_v2(unfinished(q, room), &q->db,
+	            SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+	            q->replace.nameless ? export_links_register(&q->links) : NULL) != SQLITE_OK) {
 		return failed(q, "create");
 	}
 	return execute(q, "create",
@@ -252,7 +259,8 @@ static int open_connection(struct sqlite *q)
 
 static int append_pages(struct sqlite *q, const uint32_t *roots)
 {
-	int fd = open(unfinished(q), O_RDWR | O_CLOEXEC);
+	char room[REPLACE_PATH_MAX];
+	int fd = open(unfinished(q, room), O_RDWR | O_CLOEXEC);
 	int rc = SONDE_EOUTPUT;
 
 	if (fd >= 0) {
@@ -445,7 +453,7 @@ static int make_scratch(struct sqlite *q, int *fd)
 	char elsewhere[] = P_tmpdir "/sonde-XXXXXX";
 	struct text name = {0};
 
-	text_printf(&name, "%s.pages-XXXXXX", unfinished(q));
+	text_printf(&name, "%s.pages-XXXXXX", q->path);
 	text_char(&name, '\0');
 	if (name.failed) {
 		return SONDE_ENOMEM;
@@ -519,6 +527,7 @@ static void sqlite_fini(struct sqlite *q)
 {
 	finalize_inserts(q);
 	(void)sqlite3_close(q->db); /* NULL after a complete export */
+	export_links_unregister(&q->links);
 	export_pages_free(q->pages);
 	free(q->late);
 	replace_abandon(&q->replace);
