@@ -98,6 +98,9 @@ int hit_pages_find(struct hit_pages *p, const struct timeline *t, bool *hit)
 	if (p->given_up) {
 		return 0;
 	}
+	if (p->npast == 0) {
+		return 1;
+	}
 	qsort(p->past, p->npast, sizeof(*p->past), by_time);
 	c = calloc(1, sizeof(*c));
 	if (c == NULL) {
