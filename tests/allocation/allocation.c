@@ -219,6 +219,7 @@ int main(int argc, char **argv)
 	below(in.made, sizeof(in.made), in.folder, "made");
 	below(in.branches, sizeof(in.branches), in.folder, "branches");
 	below(in.tracepoints, sizeof(in.tracepoints), in.folder, "tracepoints");
+	below(in.sched, sizeof(in.sched), in.folder, "sched");
 	below(in.jit, sizeof(in.jit), in.folder, "jit");
 	below(in.counts, sizeof(in.counts), in.folder, "counts");
 	below(in.kallsyms, sizeof(in.kallsyms), in.folder, "kallsyms");

@@ -13,6 +13,7 @@ struct input {
 	char made[256]; /* a recording with call chains */
 	char branches[256]; /* one with branch stacks */
 	char tracepoints[256];
+	char sched[256]; /* one of sched_switch and sched_stat_sleep */
 	char jit[256]; /* one of a runtime with a jitdump */
 	char *containers
 	        [5]; /* the same as stream, folder, compressed, swapped, damaged; NULL ends */

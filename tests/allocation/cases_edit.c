@@ -4,6 +4,7 @@
 
 #include <sonde/preview/edit.h>
 
+#include <stdio.h>
 #include <unistd.h>
 
 static int edit_with(struct outcome *out, const struct input *in, const char *path,
@@ -79,6 +80,29 @@ static int case_build_ids(struct outcome *out, const struct input *in)
 	                .build_ids = SONDE_EDIT_BUILD_IDS_ALL, .mapped_build_ids = true});
 }
 
+static int case_known(struct outcome *out, const struct input *in)
+{
+	char ids[1024];
+
+	(void)snprintf(ids, sizeof(ids),
+	        "0123456789abcdef0123456789abcdef01234567 %s/mangled,00112233 /nowhere/second",
+	        in->folder);
+	return edit_with(out, in, in->made,
+	        (struct sonde_editor_options){.build_ids = SONDE_EDIT_BUILD_IDS_ALL,
+	                .mapped_build_ids = true,
+	                .known_build_ids = ids});
+}
+
+static int case_sched(struct outcome *out, const struct input *in)
+{
+	return edit_with(out, in, in->sched, (struct sonde_editor_options){.sched_stat = true});
+}
+
+static int case_jit(struct outcome *out, const struct input *in)
+{
+	return edit_with(out, in, in->jit, (struct sonde_editor_options){.jit = true});
+}
+
 const struct alloc_case edit_cases[] = {
         {"keep", case_keep, false},
         {"build ids", case_build_ids, false},
@@ -87,5 +111,8 @@ const struct alloc_case edit_cases[] = {
         {"aslr", case_aslr, false},
         {"chains", case_chains, false},
         {"itrace", case_itrace, false},
+        {"known build ids", case_known, false},
+        {"sched-stat", case_sched, false},
+        {"jit", case_jit, true},
         {NULL, NULL, false},
 };

@@ -20,6 +20,7 @@ void *__real_aligned_alloc(size_t alignment, size_t n);
 void __real_free(void *p);
 char *__real_strdup(const char *s);
 char *__real_strndup(const char *s, size_t n);
+char *__real_realpath(const char *path, char *out);
 ssize_t __real_getline(char **line, size_t *n, FILE *f);
 
 void *__wrap_malloc(size_t n);
@@ -29,6 +30,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t n);
 void __wrap_free(void *p);
 char *__wrap_strdup(const char *s);
 char *__wrap_strndup(const char *s, size_t n);
+char *__wrap_realpath(const char *path, char *out);
 ssize_t __wrap_getline(char **line, size_t *n, FILE *f);
 int __wrap_asprintf(char **out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -111,6 +113,14 @@ void __wrap_free(void *p)
 char *__wrap_strdup(const char *s)
 {
 	return fails() ? NULL : counted(__real_strdup(s));
+}
+
+char *__wrap_realpath(const char *path, char *out)
+{
+	if (out != NULL) {
+		return __real_realpath(path, out);
+	}
+	return fails() ? NULL : counted(__real_realpath(path, NULL));
 }
 
 char *__wrap_strndup(const char *s, size_t n)
