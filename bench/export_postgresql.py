@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The PostgreSQL part of bench/export: sonde and perf's script write one recording, into a server of its own with the settings
-that a new one has: bench/export_postgresql.py SONDE RECORDING SYMFS|- WORDS..."""
+that a new one has: bench/export_postgresql.py [--alone] SONDE RECORDING SYMFS|- WORDS... With --alone sonde writes it, once."""
 import os
 import shutil
 import subprocess
@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests/export")]
 from server import Server, missing  # noqa: E402
 
-SONDE, RECORDING, SYMFS = sys.argv[1:4]
-WORDS = sys.argv[4:]
+ALONE = sys.argv[1] == "--alone"
+SONDE, RECORDING, SYMFS, *WORDS = sys.argv[1 + ALONE:]
 SCRIPT = next((p for p in (Path(f"/usr/{lib}/perf-core/scripts/python/export-to-postgresql.py") for lib in ("lib", "libexec"))
                if p.exists()), None)
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -61,9 +61,9 @@ def main():
     with Server(Path("server").resolve(), settings={}) as server:
         server.sql("postgres", "CREATE ROLE maker LOGIN CREATEDB")
         export = [SONDE, "export", "--to", "postgresql", *symfs, "-i", RECORDING, "-o", "DATABASE", *WORDS]
-        for user in ("tester", "maker"):  # tester is a superuser
+        for user in ("tester",) if ALONE else ("tester", "maker"):  # tester is a superuser
             measure(server, "sonde", user, export)
-        if SCRIPT is not None and shutil.which("perf"):
+        if not ALONE and SCRIPT is not None and shutil.which("perf"):
             # perf's Python takes its modules from where the first python3 of PATH is
             server.environment["PATH"] = f"/usr/bin:/bin:{os.environ['PATH']}"
             traced = ["--itrace=bep"] if symfs else []
