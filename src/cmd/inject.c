@@ -16,6 +16,7 @@ struct inject {
 	struct caches caches;
 	const char *known;
 	const char *itrace;
+	const char *guest_data;
 	bool hit, all, mapped, ignore_vmlinux, strip, chains, sched_stat, jit, aslr;
 	int verbose;
 };
@@ -48,7 +49,8 @@ static int run(struct inject *i)
 	        .strip = i->strip,
 	        .sched_stat = i->sched_stat,
 	        .jit = i->jit,
-	        .aslr = i->aslr};
+	        .aslr = i->aslr,
+	        .guest_data = i->guest_data};
 	struct sonde_editor *editor;
 	int rc;
 
@@ -91,6 +93,8 @@ int cmd_inject(int argc, char **argv)
 	                "replace copies of stacks by the call chains that they are unwound to"),
 	        OPTION_SWITCH('j', "jit", &i.jit,
 	                "write the code of jitdump files to ELF files and add their mappings"),
+	        OPTION_TEXT(0, "guest-data", &i.guest_data, "PATH,PID[,OFFSET[,SCALE]]",
+	                "add the processes of a virtual machine from a recording made in it"),
 	        OPTION_CALL(0, "itrace", OPTION_OPTIONAL, on_itrace, &i, "LETTERS",
 	                "replace Intel PT traces by samples: as in 'sonde script'; default: all"),
 	        OPTION_SWITCH('s', "sched-stat", &i.sched_stat,

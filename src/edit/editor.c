@@ -23,6 +23,7 @@ void sonde_editor_free(struct sonde_editor *e)
 	}
 	edit_aslr_fini(e);
 	edit_build_ids_fini(e);
+	edit_guest_fini(e);
 	edit_itrace_fini(e);
 	edit_jit_fini(e);
 	edit_chains_fini(e);
@@ -132,6 +133,18 @@ static int merge_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 	return edit_merge_stage(e, rw);
 }
 
+/* The guest's records are not in the input, which the first pass of other stages reads. */
+static int guest_add(struct sonde_editor *e, struct sonde_rewriter *rw)
+{
+	if (has_other_stages(&e->o) || e->o.nmerge != 0) {
+		return error_set(&e->error, SONDE_EARG, NO_OFFSET,
+		        "data of a guest can only be added to a recording as it is; change the "
+		        "output afterwards: sonde inject --guest-data=... -i IN | sonde inject "
+		        "...");
+	}
+	return edit_guest_stage(e, rw);
+}
+
 /* Addresses that another stage makes are not in the input, which the first pass reads. */
 static int aslr_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 {
@@ -150,6 +163,9 @@ static int stages_add(struct sonde_editor *e, struct sonde_rewriter *rw)
 	const struct sonde_editor_options *o = &e->o;
 
 	TRY(e->failure);
+	if (o->guest_data != NULL) {
+		return guest_add(e, rw);
+	}
 	if (o->nmerge != 0) {
 		return merge_add(e, rw);
 	}

@@ -42,6 +42,7 @@ struct edit_name_ids {
 };
 
 struct edit_aslr; /* private to aslr.c */
+struct edit_guest; /* private to guest.c */
 struct edit_jit; /* private to jit.c */
 struct edit_itrace; /* private to itrace.c */
 struct edit_chains; /* private to chains.c */
@@ -60,6 +61,7 @@ struct sonde_editor {
 	struct edit_name_ids mapped;
 	struct edit_itrace *traces; /* NULL: they stay */
 	struct edit_aslr *aslr; /* NULL: addresses stay */
+	struct edit_guest *guest; /* NULL: no data of a guest */
 	struct edit_jit *jit; /* NULL: jitdump files stay */
 	struct edit_chains *chains; /* NULL: copies of stacks stay */
 	struct edit_keep *keep; /* NULL: all samples stay */
@@ -92,6 +94,10 @@ uint64_t edit_newer(const struct file *f, const struct sonde_raw_record *r, uint
 /* Adds the stage that moves addresses; the input is open. */
 int edit_aslr_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
 void edit_aslr_fini(struct sonde_editor *e);
+
+/* Adds the stage that adds data of a guest. */
+int edit_guest_stage(struct sonde_editor *e, struct sonde_rewriter *rw);
+void edit_guest_fini(struct sonde_editor *e);
 
 /* Adds the stage that writes JIT-compiled code to ELF files. */
 int edit_jit_stage(struct sonde_editor *e, struct sonde_rewriter *rw);

@@ -222,6 +222,7 @@ int main(int argc, char **argv)
 	below(in.sched, sizeof(in.sched), in.folder, "sched");
 	below(in.jit, sizeof(in.jit), in.folder, "jit");
 	below(in.counts, sizeof(in.counts), in.folder, "counts");
+	below(in.host, sizeof(in.host), in.folder, "host");
 	below(in.kallsyms, sizeof(in.kallsyms), in.folder, "kallsyms");
 	below(in.code, sizeof(in.code), in.folder, "code");
 	below(in.trace, sizeof(in.trace), in.folder, "trace");

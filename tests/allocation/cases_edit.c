@@ -52,6 +52,14 @@ static int case_aslr(struct outcome *out, const struct input *in)
 	return edit_with(out, in, in->tracepoints, (struct sonde_editor_options){.aslr = true});
 }
 
+static int case_guest(struct outcome *out, const struct input *in)
+{
+	char option[300];
+
+	(void)snprintf(option, sizeof(option), "%s,80,5,2", in->made);
+	return edit_with(out, in, in->host, (struct sonde_editor_options){.guest_data = option});
+}
+
 static int case_chains(struct outcome *out, const struct input *in)
 {
 	return edit_with(out, in, in->jit, (struct sonde_editor_options){.convert_chains = true});
@@ -110,6 +118,7 @@ const struct alloc_case edit_cases[] = {
         {"redact", case_redact, false},
         {"aslr", case_aslr, false},
         {"chains", case_chains, false},
+        {"guest", case_guest, false},
         {"itrace", case_itrace, false},
         {"known build ids", case_known, false},
         {"sched-stat", case_sched, false},

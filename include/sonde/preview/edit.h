@@ -82,6 +82,13 @@ struct sonde_editor_options {
 	   convert_chains. SONDE_EUNSUPPORTED: the recording has hardware traces, a copy of the kernel,
 	   or a kernel at low addresses. */
 	bool aslr;
+	/* "PATH,PID[,OFFSET[,SCALE]]": adds the mappings, names of threads and so on of a recording
+	   that was made in a virtual machine of process PID, with new event ids, the host's time and
+	   the threads of the virtual processors; not together with other changes. The host's TSC is
+	   the guest's minus OFFSET (decimal, or hexadecimal after 0x), divided by SCALE. NULL: none.
+	   SONDE_EARG: not such a text; SONDE_EFORMAT: the process has no threads 'CPU N/KVM', or the
+	   guest's recording has no times or another byte order. */
+	const char *guest_data;
 };
 
 struct sonde_editor;
