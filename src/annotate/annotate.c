@@ -220,6 +220,7 @@ int sonde_annotate_print(struct sonde_session *s, const struct sonde_annotate_op
 	pick_fini(&a.pick);
 	annotate_table_fini(&a.table);
 	frame_code_free(a.code);
+	frame_disassembler_free(a.disassembler);
 	frame_source_free(a.source);
 	free(a.functions);
 	free(a.events);

@@ -6,6 +6,7 @@
 #include "core/index.h"
 #include "core/json.h"
 #include "frame/code.h"
+#include "frame/disassembler.h"
 #include "frame/source.h"
 #include "session/pick.h"
 #include "session/session.h"
@@ -74,6 +75,8 @@ struct annotate {
 	struct annotate_function *functions;
 	size_t nfunctions, functions_cap;
 	struct frame_code *code;
+	struct frame_code_kind kind; /* of `disassembler` */
+	struct frame_disassembler *disassembler; /* for code of other processors than x86 */
 	struct frame_source *source;
 	struct text out, insn_text;
 	struct json json;

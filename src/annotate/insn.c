@@ -56,21 +56,67 @@ static void take_counts(const struct annotate *a, const struct annotate_function
 	insn->cycles = branches != 0 ? (double)cycles / (double)branches : 0.0;
 }
 
-static int find_target(const struct annotate *a, const struct annotate_function *f,
-        const struct frame_insn *decoded, struct annotate_insn *insn)
+/* Sets the function at the address that an instruction jumps to. */
+static int set_target(const struct annotate *a, const struct annotate_function *f, uint64_t to,
+        struct annotate_insn *insn)
 {
 	const struct frame_resolver *r = session_frames(a->session);
-	uint64_t to = insn->address + decoded->size + (uint64_t)(int64_t)decoded->displacement;
-	const struct symbol_table *table = decoded->direct ? frame_symbols(r, f->object) : NULL;
+	const struct symbol_table *table = frame_symbols(r, f->object);
 	const struct symbol *symbol = table != NULL ? symbol_table_find(table, to) : NULL;
 
-	insn->target = NULL;
 	if (symbol == NULL) {
 		return 0;
 	}
 	insn->target = frame_symbol_name(r, f->object, symbol);
 	insn->target_offset = to - symbol->start;
 	return insn->target != NULL ? 0 : SONDE_ENOMEM;
+}
+
+/* Decodes insn->bytes, of which those of the instruction remain. */
+static int read_x86(struct annotate *a, const struct annotate_function *f,
+        const struct frame_code_kind *kind, struct annotate_insn *insn)
+{
+	struct frame_insn decoded = frame_insn_decode(kind, insn->bytes);
+
+	insn->bytes.n = decoded.size != 0 ? decoded.size : 1;
+	if (decoded.size == 0 || !frame_insn_text_as(kind, a->options.intel, insn->shown,
+	                                 insn->bytes, &a->insn_text)) {
+		a->insn_text.n = 0;
+		text_str(&a->insn_text, "(bad)");
+	}
+	return decoded.direct ? set_target(a, f,
+	                                insn->address + decoded.size +
+	                                        (uint64_t)(int64_t)decoded.displacement,
+	                                insn)
+	                      : 0;
+}
+
+static int read_other(
+        struct annotate *a, const struct annotate_function *f, struct annotate_insn *insn)
+{
+	struct frame_disassembled decoded;
+
+	if (!frame_disassembler_read(
+	            a->disassembler, insn->shown, insn->bytes, &a->insn_text, &decoded)) {
+		text_str(&a->insn_text, "(bad)");
+	}
+	insn->bytes.n = decoded.size;
+	return decoded.direct ? set_target(a, f, decoded.target - insn->shown + insn->address, insn)
+	                      : 0;
+}
+
+/* Whether code of this kind can be disassembled: 1, 0, or negative. */
+static int can_read(struct annotate *a, const struct frame_code_kind *kind)
+{
+	if (frame_code_is_x86(kind)) {
+		return 1;
+	}
+	if (a->kind.machine != kind->machine || a->kind.is64 != kind->is64) {
+		frame_disassembler_free(a->disassembler);
+		a->kind = *kind;
+		TRY(frame_disassembler_new(kind, &a->disassembler));
+	}
+	return a->disassembler != NULL;
 }
 
 /* Reads the instruction at an address: 1, 0: there is no code, or negative. */
@@ -82,28 +128,23 @@ static int read_insn(struct annotate *a, const struct annotate_function *f, uint
 	        .object = f->object, .address = address, .ip = any->ip - any->address + address};
 	struct frame at = {.ip = place.ip, .address = address, .object = f->object};
 	uint64_t left = f->symbol->end - address;
-	struct frame_insn decoded;
 	struct frame_code_kind kind;
+	int rc;
 
 	TRY(frame_code_of(a->code, &place, left < FRAME_INSN_MAX ? (size_t)left : FRAME_INSN_MAX,
 	        &kind, &insn->bytes));
-	if (insn->bytes.n == 0 || !frame_code_is_x86(&kind)) {
-		return 0;
+	rc = insn->bytes.n != 0 ? can_read(a, &kind) : 0;
+	if (rc <= 0) {
+		return rc;
 	}
 	insn->address = address;
+	insn->target = NULL;
 	TRY(frame_lines(session_frames(a->session), &at, &insn->lines));
 	insn->shown = insn->lines.address;
-	decoded = frame_insn_decode(&kind, insn->bytes);
-	insn->bytes.n = decoded.size != 0 ? decoded.size : 1;
 	a->insn_text.n = 0;
-	if (decoded.size == 0 || !frame_insn_text_as(&kind, a->options.intel, insn->shown,
-	                                 insn->bytes, &a->insn_text)) {
-		a->insn_text.n = 0;
-		text_str(&a->insn_text, "(bad)");
-	}
+	TRY(frame_code_is_x86(&kind) ? read_x86(a, f, &kind, insn) : read_other(a, f, insn));
 	text_char(&a->insn_text, '\0');
 	insn->text = a->insn_text.p;
-	TRY(find_target(a, f, &decoded, insn));
 	return a->insn_text.failed ? SONDE_ENOMEM : 1;
 }
 
@@ -118,8 +159,8 @@ static void report_no_code(struct annotate *a, const struct annotate_function *f
 
 	(void)frame_code_of(a->code, &place, 1, &kind, &bytes);
 	diag_report(session_diags(a->session), SONDE_DIAG_NOT_SHOWN, NO_OFFSET,
-	        bytes.n != 0 ? "%s of %s is code of another processor: only that of x86 can be "
-	                       "disassembled"
+	        bytes.n != 0 ? "%s of %s is code of a processor that this build cannot "
+	                       "disassemble ('sonde version -vv' lists its libraries)"
 	                     : "%s of %s: its code is not here: the file was not found, or is "
 	                       "another build (see --symfs)",
 	        name != NULL ? name : "?", annotate_object(a, f));
