@@ -61,6 +61,7 @@ struct sonde_session {
 	struct arena header; /* what the resolver has of the header */
 	struct sonde_record_time_conv tsc; /* the last TIME_CONV record; time_mult 0: none */
 	char *debug_folder; /* `.debug` of the option home */
+	char *kernel_copy; /* kallsyms of session_choose_kernel; NULL: there is no copy */
 	struct session_cgroup *cgroups; /* in file order */
 	size_t ncgroups, cgroups_cap;
 	struct index cgroup_ids; /* of cgroups */
@@ -118,6 +119,9 @@ void session_locator_free(struct sonde_session *s);
 
 /* Sets *can if the header names this host and its kernel; SONDE_ENOMEM. */
 int session_find_kernel(const struct sonde_session *s, bool *can);
+
+/* Uses the copy of the recorded kernel in the cache of build ids, if there is one. SONDE_ENOMEM. */
+int session_choose_kernel(struct sonde_session *s, const char *build_ids);
 
 /* Adds the code of BPF programs to the resolver. SONDE_ENOMEM. */
 int session_programs_add(struct sonde_session *s);

@@ -92,6 +92,7 @@ void sonde_session_free(struct sonde_session *s)
 	index_fini(&s->guest_ids);
 	free(s->guests);
 	hit_pages_free(s->pages);
+	free(s->kernel_copy);
 	timeline_free(s->timeline);
 	sonde_file_free(s->reader);
 	pick_fini(&s->pick);
@@ -273,6 +274,7 @@ static int seal(struct sonde_session *s, uint32_t stitch_slots)
 	TRY(choose_build_ids(s, &build_ids));
 	TRY(read_build_ids(s));
 	TRY(session_programs_add(s));
+	TRY(session_choose_kernel(s, build_ids));
 	s->frames.options = (struct frame_options){.roots = s->roots,
 	        .kallsyms = s->options.kallsyms,
 	        .vmlinux = s->options.vmlinux,
