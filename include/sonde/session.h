@@ -155,7 +155,8 @@ SONDE_API const struct sonde_attr *sonde_session_event_attr(
         const struct sonde_session *s, size_t event);
 
 /*
- * The next sample in time order. A sample with counts (PERF_SAMPLE_READ with ids) is returned as
+ * The next sample in time order, but one that PEBS wrote to a trace (an event with aux_output) is
+ * where the trace has it, which may be after its time. A sample with counts (PERF_SAMPLE_READ with ids) is returned as
  * several: one for each event whose count rose since its last such sample, with the event's id, and
  * the increase as period. 1: *e is valid until the next call; 0: end; SONDE_EARG: the session is not
  * open; SONDE_ENOMEM.

@@ -37,12 +37,14 @@ void aux_free(struct aux *a)
 	aux_pasts_fini(&a->pasts);
 	for (size_t i = 0; i < a->nsegments; i++) {
 		trails_fini(&a->segments[i].trails);
+		free(a->segments[i].pebs);
 		if (a->segments[i].kept != NULL) {
 			aux_room_fini(a->segments[i].kept);
 			free(a->segments[i].kept);
 		}
 	}
 	free(a->segments);
+	free(a->events);
 	free(a);
 }
 
@@ -243,6 +245,7 @@ static int scan_segment(struct aux *a, struct aux_follower *f, size_t queue)
 		return SONDE_ENOMEM;
 	}
 	f->keeps = &s->trails;
+	TRY(aux_pebs_keep(f, s));
 	TRY(aux_follow_thread(f));
 	f->records = 0;
 	f->made = 0;
@@ -279,9 +282,14 @@ static int scan_queue(struct aux *a, size_t queue)
 	        .tally = {.skip = a->setup.itrace.skip},
 	        .room = a->setup.itrace.quick != 0 ? NULL : &room,
 	        .room_max = KEPT_BYTES,
+	        .counts = calloc(a->nevents + 1, sizeof(*f.counts)),
 	        .pasts = a->pasts.n != 0 ? &a->pasts : NULL};
-	int rc =
-	        a->setup.itrace.quick != 0 ? aux_quick_scan(a, &f, queue) : scan_flow(a, &f, queue);
+	int rc = SONDE_ENOMEM;
+
+	if (f.counts == NULL) {
+		return rc;
+	}
+	rc = a->setup.itrace.quick != 0 ? aux_quick_scan(a, &f, queue) : scan_flow(a, &f, queue);
 
 	if (rc >= 0 && f.pasts != NULL) {
 		rc = aux_pasts_reach(&f, UINT64_MAX);
@@ -289,11 +297,13 @@ static int scan_queue(struct aux *a, size_t queue)
 	trails_fini(&f.trails);
 	aux_room_fini(&room);
 	for (size_t i = 0; i < a->nevents; i++) {
-		a->events[i].samples += f.samples[i];
-		a->events[i].period += f.periods[i];
+		a->events[i].samples += f.counts[i].samples;
+		a->events[i].period += f.counts[i].period;
 	}
+	free(f.counts);
 	a->errors += f.errors;
 	a->skipped += f.skipped;
+	a->unnamed += f.unnamed;
 	return rc;
 }
 
@@ -320,6 +330,7 @@ int aux_open(struct aux *a, const struct aux_setup *setup)
 	for (size_t i = 0; i < a->nqueues; i++) {
 		TRY(scan_queue(a, i));
 	}
+	aux_pebs_report(a);
 	return 0;
 }
 
@@ -336,6 +347,9 @@ static int read_segment(const struct aux *a, size_t segment, struct aux_room *ro
 
 	if (s->records == 0) {
 		return 0;
+	}
+	if (s->pebs != NULL) {
+		f.pebs = *s->pebs;
 	}
 	if (a->setup.itrace.quick != 0) {
 		rc = aux_quick_read(&f, s);

@@ -28,7 +28,13 @@ struct aux_event {
 	struct sonde_attr attr;
 	struct record_plan plan;
 	uint64_t samples, period; /* of the whole recording */
+	/* The number, in the recording, of an event whose samples are in the trace; AUX_MADE_EVENT:
+	   an event that only traces have. */
+	uint32_t recorded;
+	uint64_t id; /* of such an event, in the recording; 0: none */
 };
+
+#define AUX_MADE_EVENT UINT32_MAX
 
 struct aux_setup {
 	struct itrace itrace;
@@ -38,6 +44,7 @@ struct aux_setup {
 	const struct frame_resolver *frames; /* sealed */
 	const struct sonde_attr *attrs; /* of the recording's events; [nattrs] */
 	const struct record_plan *plans;
+	const uint64_t *ids; /* the first one of each event; 0: none */
 	size_t nattrs;
 	bool guests; /* the timeline has guests: their code is known */
 	struct diag_sink *diags;
@@ -53,6 +60,12 @@ void aux_free(struct aux *a); /* NULL is fine */
  */
 int aux_add(struct aux *a, const struct record *r, bool swap, struct span trace,
         const struct record_trailer *trailer);
+
+/*
+ * Adds a number of AUX_OUTPUT_HW_ID: PEBS records with it are samples of an event of the recording.
+ * false: the number is too large.
+ */
+bool aux_add_output(struct aux *a, uint64_t number, uint32_t event);
 
 /* Adds the trace in a sample (PERF_SAMPLE_AUX), whose bytes must remain valid. SONDE_ENOMEM. */
 int aux_add_sample(struct aux *a, const struct sonde_sample *sample);
@@ -77,6 +90,7 @@ bool aux_thread(const struct aux *a, size_t i, uint32_t *tid);
 /* Follows all traces. SONDE_ENOMEM. */
 int aux_open(struct aux *a, const struct aux_setup *setup);
 
+/* Those that only traces have, then those of the recording whose samples are in traces. */
 size_t aux_events(const struct aux *a);
 const struct aux_event *aux_event(const struct aux *a, size_t i);
 

@@ -9,6 +9,7 @@
 #include "record/event_name.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define TYPE_SYNTH      (UINT32_C(1) << 31)
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)
@@ -102,19 +103,42 @@ static int add_event(struct aux *a, enum aux_kind kind)
 		e->attr.sample_type |= SONDE_SAMPLE_BRANCH_STACK;
 		e->attr.branch_sample_type |= BRANCH_HW_INDEX;
 	}
+	e->recorded = AUX_MADE_EVENT;
 	record_plan_make(&e->plan, &e->attr);
 	TRY(name_event(a, kind, e));
 	a->event_of[kind] = (uint32_t)a->nevents++;
 	return 0;
 }
 
+/* Adds the events of the recording whose samples are in the trace. */
+static void add_outputs(struct aux *a)
+{
+	const struct aux_setup *s = &a->setup;
+
+	a->outputs = a->nevents;
+	for (size_t i = 0; i < s->nattrs && s->itrace.outputs; i++) {
+		if (sonde_attr_has(&s->attrs[i], SONDE_FLAG_AUX_OUTPUT)) {
+			struct aux_event *e = &a->events[a->nevents++];
+
+			*e = (struct aux_event){
+			        .attr = s->attrs[i], .recorded = (uint32_t)i, .id = s->ids[i]};
+			record_plan_make(&e->plan, &e->attr);
+		}
+	}
+}
+
 int aux_events_make(struct aux *a)
 {
+	a->events = calloc(AUX_KINDS + a->setup.nattrs, sizeof(*a->events));
+	if (a->events == NULL) {
+		return SONDE_ENOMEM;
+	}
 	for (unsigned kind = 0; kind < AUX_KINDS; kind++) {
 		a->event_of[kind] = AUX_NO_EVENT;
 		if (is_wanted(a, (enum aux_kind)kind)) {
 			TRY(add_event(a, (enum aux_kind)kind));
 		}
 	}
+	add_outputs(a);
 	return 0;
 }

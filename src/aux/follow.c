@@ -645,8 +645,12 @@ int aux_follow_event(struct aux_follower *f, const struct sonde_pt_step *s)
 	case SONDE_PT_EVENT_TSX_COMMIT:
 	case SONDE_PT_EVENT_TSX_ABORT: return on_tsx(f, s);
 	case SONDE_PT_EVENT_OVERFLOW:
+		f->pebs.open = false;
 		TRY(add_error(f, AUX_ERROR_OVERFLOW, e->extra, e->data[0]));
 		return e->has_ip ? aux_branch_add(f, &begin) : 0;
+	case SONDE_PT_EVENT_PEBS_BLOCK:
+	case SONDE_PT_EVENT_PEBS_ITEM:
+	case SONDE_PT_EVENT_PEBS_END: return aux_pebs_event(f, s);
 	default: return on_power(f, s);
 	}
 }
@@ -724,6 +728,7 @@ int aux_follow(struct aux_follower *f)
 			break;
 		case SONDE_PT_STEP_ERROR:
 			f->failed = true;
+			f->pebs.open = false;
 			if (!s->resync) {
 				TRY(aux_follow_error(f, s->error, s->ip, s->tsc));
 			}

@@ -84,6 +84,7 @@ struct aux_segment {
 	uint64_t end; /* a flow stops after the first good PSB+ from this offset on */
 	uint64_t records;
 	uint64_t last; /* time of its last record, ns */
+	struct aux_pebs *pebs; /* the record that is open at its start; NULL: none */
 	struct aux_room *kept; /* its records, if they are few; NULL: it is followed again */
 };
 
@@ -123,6 +124,33 @@ enum aux_kind {
 };
 
 #define AUX_NO_EVENT UINT32_MAX
+
+/* Numbers of AUX_OUTPUT_HW_ID: bits of a mask in PEBS records. */
+#define AUX_OUTPUTS 64u
+
+/* Blocks of a PEBS record. */
+enum aux_pebs_block {
+	AUX_PEBS_BASIC,
+	AUX_PEBS_REGS,
+	AUX_PEBS_MEMORY,
+	AUX_PEBS_BRANCHES, /* the newest ones, .. */
+	AUX_PEBS_BRANCHES_2, /* .. older ones, .. */
+	AUX_PEBS_BRANCHES_3, /* .. and the oldest */
+	AUX_PEBS_XMM,
+	AUX_PEBS_BLOCKS
+};
+
+/* The blocks of a PEBS record so far. */
+struct aux_pebs {
+	bool open; /* its end was not yet */
+	uint32_t has[AUX_PEBS_BLOCKS]; /* items by number, bits */
+	uint64_t items[AUX_PEBS_BLOCKS][32];
+};
+
+/* Samples of an event that opening has counted. */
+struct aux_count {
+	uint64_t samples, period;
+};
 
 /* A sample of the recording, and what a trace says about the way to it. */
 struct aux_past {
@@ -205,10 +233,13 @@ struct aux {
 	struct index by_idx; /* of queues */
 	struct aux_segment *segments;
 	size_t nsegments, segments_cap;
-	struct aux_event events[AUX_KINDS];
+	struct aux_event *events; /* of the kinds that are wanted, then those of PEBS records */
 	char names[AUX_KINDS][32];
 	size_t nevents;
 	uint32_t event_of[AUX_KINDS]; /* AUX_NO_EVENT: not wanted */
+	uint32_t output_of[AUX_OUTPUTS]; /* 1 + the recording's event, by number; 0: none */
+	size_t outputs; /* in events: the first one of PEBS records */
+	uint64_t unnamed; /* PEBS records of no known event */
 	bool batches; /* branches that need no steps are followed in batches */
 	bool counts; /* opening only counts these */
 	uint16_t flags_of[256]; /* AUX_FLAG_* by class, as in struct pt_branch */
@@ -301,11 +332,13 @@ struct aux_follower {
 	bool waits;
 	struct sonde_pt_step cause; /* a CFE, until the branch that it belongs to */
 	bool has_cause;
+	struct aux_pebs pebs;
 	struct pt_passed seen; /* of the flow's branches without steps, those that are counted */
 	uint64_t records, errors;
 	uint64_t skipped; /* bytes of packets after errors */
 	bool failed; /* an error is what the next gap follows; a trace can begin with a gap too */
-	uint64_t samples[AUX_KINDS], periods[AUX_KINDS]; /* by event */
+	struct aux_count *counts; /* by event; NULL: samples are not counted */
+	uint64_t unnamed; /* PEBS records of no known event */
 };
 
 /* Moves to the range of the queue at a time. SONDE_ENOMEM. */
@@ -334,6 +367,14 @@ int aux_room_append(struct aux_room *room, const struct aux_room *from);
 /* Returns a copy without spare memory; NULL: out of memory. */
 struct aux_room *aux_room_copy(const struct aux_room *room);
 
+/* pebs.c */
+/* Adds a packet of a PEBS record; its end makes the samples. */
+int aux_pebs_event(struct aux_follower *f, const struct sonde_pt_step *s);
+/* Keeps the record that is open where a segment begins. SONDE_ENOMEM. */
+int aux_pebs_keep(const struct aux_follower *f, struct aux_segment *s);
+/* Reports the records that name no event of the recording. */
+void aux_pebs_report(const struct aux *a);
+
 /* sample.c */
 struct aux_sample {
 	enum aux_kind kind;
@@ -347,6 +388,14 @@ int aux_branch_add(struct aux_follower *f, const struct aux_sample *s);
 /* Makes a branch that of an abort, and adds the sample of the transaction. */
 int aux_abort_add(struct aux_follower *f, struct aux_sample *branch);
 int aux_sample_add(struct aux_follower *f, const struct aux_sample *s);
+/* Counts a sample of an event, and returns its place in the order, ns. */
+uint64_t aux_sample_count(struct aux_follower *f, uint32_t event, uint64_t tsc, uint64_t period);
+/* Returns room for a record of `size` bytes, and for the extra that follows it; NULL: out of memory. */
+uint8_t *aux_record_make(struct aux_room *room, uint64_t time, uint32_t event, uint32_t size);
+void aux_header_put(uint8_t *p, uint32_t type, uint32_t misc, uint32_t size, bool swap);
+/* Sets the words of a call chain at an address; returns their number. */
+size_t aux_chain_words(const struct aux_follower *f, uint64_t ip, uint64_t *out);
+const struct trail *aux_trail(const struct aux_follower *f);
 /* An AUXTRACE_ERROR record. */
 struct aux_error_of {
 	uint32_t code;

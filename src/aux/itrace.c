@@ -4,6 +4,7 @@
  *
  *	i[NUMBER[i|t|ms|us|ns]]  instructions     b branches   c calls   r returns
  *	x transactions   w ptwrite   p power   I Event Trace      e[+-LETTER].. errors   sNUMBER skip events
+ *	o PEBS records in the trace
  *	y cycles, by the period of i   d[+-LETTER].. a log of the decoder
  *	q quick: without code    qq only PSB+
  *	Z ignore times   T ticks as times   A cycles at each change of the time
@@ -12,8 +13,7 @@
  *
  * f m M t a select samples of caches, memory, TLBs and remote accesses, which no Intel PT trace has.
  *
- * Commas and blanks may separate them. Letters of perf that select samples which cannot be made are
- * refused by name.
+ * Commas and blanks may separate them.
  */
 #include "aux/itrace.h"
 
@@ -25,28 +25,11 @@
 #define USUAL_LAST   64u
 #define ENTRIES_MAX  1024u
 
-/* Letters that perf knows, with their meaning. */
-static const struct {
-	char letter;
-	const char *meaning;
-} others[] = {
-        {'o', "samples that PEBS wrote to the trace"},
-};
-
 static int refuse(const char *p, struct error *err)
 {
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (others[i].letter == *p) {
-			return error_set(err, SONDE_EARG, NO_OFFSET,
-			        "--itrace: '%c' (%s) is not supported; the letters are i y b c r x "
-			        "w "
-			        "p e I d g G l L s q A T Z",
-			        *p, others[i].meaning);
-		}
-	}
 	return error_set(err, SONDE_EARG, NO_OFFSET,
-	        "--itrace: '%c' is not a kind of sample; the letters are i y b c r x w p e I d g G "
-	        "l L s q A T Z",
+	        "--itrace: '%c' is not a kind of sample; the letters are i y b c r x w p o e I d g "
+	        "G l L s q A T Z",
 	        *p);
 }
 
@@ -193,7 +176,7 @@ static int take_letter(struct itrace *to, const char **p, struct error *err)
 	} plain[] = {{'b', &to->branches}, {'x', &to->transactions}, {'w', &to->ptwrites},
 	        {'p', &to->power}, {'Z', &to->timeless}, {'c', &to->calls}, {'r', &to->returns},
 	        {'i', &to->instructions}, {'I', &to->events}, {'y', &to->cycles},
-	        {'A', &to->approximate}, {'T', &to->ticks}};
+	        {'A', &to->approximate}, {'T', &to->ticks}, {'o', &to->outputs}};
 	char letter = **p;
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
@@ -244,7 +227,7 @@ int itrace_parse(struct itrace *out, const char *text, struct error *err)
 	}
 	if (text[0] == '\0') {
 		out->instructions = out->branches = out->transactions = true;
-		out->ptwrites = out->power = out->errors = out->events = true;
+		out->ptwrites = out->power = out->errors = out->events = out->outputs = true;
 	}
 	return 0;
 }

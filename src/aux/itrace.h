@@ -22,6 +22,7 @@ struct itrace {
 	bool ticks; /* times are ticks of the TSC, which was the clock of the recording */
 	bool approximate; /* cycles at each change of the time, not only where they are exact */
 	bool events; /* of Event Trace */
+	bool outputs; /* of events whose samples are in the trace (PEBS) */
 	bool depth; /* count the calls around each branch; no letter */
 	unsigned quick; /* without code (1), and only PSB+ (2 and more) */
 	unsigned chain; /* entries of call chains; 0: none */
@@ -46,7 +47,7 @@ static inline bool itrace_has_trails(const struct itrace *w)
 
 /*
  * Parses the letters; an empty text selects all kinds, as in perf. SONDE_EARG: a letter is unknown,
- * or this version cannot make its samples.
+ * or its number is not valid.
  */
 int itrace_parse(struct itrace *out, const char *text, struct error *err);
 

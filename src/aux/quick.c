@@ -22,6 +22,7 @@ struct quick {
 	uint64_t ip; /* the last address; 0: tracing is off */
 	uint64_t psb; /* offset of the last PSB */
 	uint64_t ratio; /* of the PSB+'s CBR */
+	uint64_t block; /* type of the PEBS block */
 	uint64_t event_ip; /* of the FUP in a PSB+, or one that waits for a TIP */
 	bool in_psb, has_event_ip, overflowed, in_tx, aborts;
 	struct sonde_pt_event waiting; /* an event that a FUP places */
@@ -247,6 +248,15 @@ static int on_event(struct quick *q, const struct sonde_pt_packet *p)
 		return on_power(q, e);
 	case SONDE_PT_PWRX: e.kind = SONDE_PT_EVENT_PWRX; return put_event(q, &e);
 	case SONDE_PT_MODE_TSX: return on_tsx(q, p);
+	case SONDE_PT_BBP:
+		q->block = p->count;
+		e.kind = SONDE_PT_EVENT_PEBS_BLOCK;
+		return put_event(q, &e);
+	case SONDE_PT_BIP:
+		e.kind = SONDE_PT_EVENT_PEBS_ITEM;
+		e.extra = q->block;
+		return put_event(q, &e);
+	case SONDE_PT_BEP: e.kind = SONDE_PT_EVENT_PEBS_END; return on_placed(q, p, e);
 	default: return 0;
 	}
 }
@@ -376,6 +386,7 @@ int aux_quick_scan(struct aux *a, struct aux_follower *f, size_t queue)
 		        .end = place.at + SEGMENT_BYTES};
 		f->keeps = &s->trails;
 		f->records = 0;
+		TRY(aux_pebs_keep(f, s));
 		rc = follow_from(f, &place, s->end, &place);
 		s->records = f->records;
 		s->last = f->tally.time;

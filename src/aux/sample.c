@@ -27,8 +27,21 @@ static uint64_t order_time(struct aux_follower *f, uint64_t tsc)
 	return order_times(f, tsc, 1);
 }
 
-/* Returns room for a record of `size` bytes and what follows it; NULL: out of memory. */
-static uint8_t *make(struct aux_room *room, uint64_t time, uint32_t event, uint32_t size)
+static void count(struct aux_follower *f, uint32_t event, uint64_t samples, uint64_t period)
+{
+	if (f->counts != NULL) {
+		f->counts[event].samples += samples;
+		f->counts[event].period += period;
+	}
+}
+
+uint64_t aux_sample_count(struct aux_follower *f, uint32_t event, uint64_t tsc, uint64_t period)
+{
+	count(f, event, 1, period);
+	return order_time(f, tsc);
+}
+
+uint8_t *aux_record_make(struct aux_room *room, uint64_t time, uint32_t event, uint32_t size)
 {
 	size_t whole = size + sizeof(struct aux_extra);
 	uint8_t *p;
@@ -45,7 +58,7 @@ static uint8_t *make(struct aux_room *room, uint64_t time, uint32_t event, uint3
 	return p;
 }
 
-static const struct trail *trail_of(const struct aux_follower *f)
+const struct trail *aux_trail(const struct aux_follower *f)
 {
 	return &f->trails.items[f->thread].trail;
 }
@@ -93,7 +106,7 @@ static uint8_t *put_fixed(uint8_t *p, const struct aux_follower *f, const struct
 	return p;
 }
 
-static void put_header(uint8_t *p, uint32_t type, uint32_t misc, uint32_t size, bool swap)
+void aux_header_put(uint8_t *p, uint32_t type, uint32_t misc, uint32_t size, bool swap)
 {
 	store_u32(p, type, swap);
 	store_u16(p + 4, (uint16_t)misc, swap);
@@ -111,14 +124,13 @@ static size_t raw_room(const struct aux_sample *s)
 	return s->raw != NULL ? (4 + s->raw_size + 7) & ~(size_t)7 : 0;
 }
 
-/* The call chain of a sample, with its own address. */
-static size_t chain_words(const struct aux_follower *f, const struct aux_sample *s, uint64_t *out)
+size_t aux_chain_words(const struct aux_follower *f, uint64_t ip, uint64_t *out)
 {
 	struct trail_chain c = {.max = f->a->setup.itrace.chain};
 
 	c.words = out;
-	trail_chain_add(&c, s->ip);
-	trail_chain_calls(&c, trail_of(f));
+	trail_chain_add(&c, ip);
+	trail_chain_calls(&c, aux_trail(f));
 	return c.n;
 }
 
@@ -136,7 +148,7 @@ static uint8_t *put_chain(uint8_t *p, const struct aux_follower *f, const uint64
 /* The branches in the stack of a sample; that of a branch has only this one. */
 static size_t branches_of(const struct aux_follower *f, const struct aux_sample *s)
 {
-	size_t max = f->a->setup.itrace.last, n = trail_of(f)->nbranches;
+	size_t max = f->a->setup.itrace.last, n = aux_trail(f)->nbranches;
 
 	return s->kind == AUX_BRANCHES ? 1 : n < max ? n : max;
 }
@@ -150,7 +162,7 @@ static void put_branches(uint8_t *p, const struct aux_follower *f, const struct 
 	p = put_u64(p, n, swap);
 	p = put_u64(p, UINT64_MAX, swap);
 	for (size_t i = 0; i < n; i++) {
-		const struct trail_branch *b = trail_last(trail_of(f), i);
+		const struct trail_branch *b = trail_last(aux_trail(f), i);
 
 		p = put_u64(p, b->from, swap);
 		p = put_u64(p, b->to, swap);
@@ -207,20 +219,20 @@ static int put_sample(struct aux_follower *f, const struct aux_sample *s, uint64
 	uint8_t *p;
 
 	if ((e->attr.sample_type & SONDE_SAMPLE_CALLCHAIN) != 0) {
-		nchain = chain_words(f, s, chain);
+		nchain = aux_chain_words(f, s->ip, chain);
 		size += 8 + 8 * (uint32_t)nchain;
 	}
 	if ((e->attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
 		size += 16 + 24 * (uint32_t)branches_of(f, s);
 	}
-	p = make(f->room, time, number, size);
+	p = aux_record_make(f->room, time, number, size);
 	if (p == NULL) {
 		return SONDE_ENOMEM;
 	}
-	put_header(p, RECORD_SAMPLE, misc_of(f, s), size, f->a->setup.swap);
+	aux_header_put(p, RECORD_SAMPLE, misc_of(f, s), size, f->a->setup.swap);
 	extra.addr = s->addr;
 	if (f->a->setup.itrace.depth && s->kind != AUX_BRANCHES) {
-		extra.depth = (uint32_t)trail_of(f)->ncalls;
+		extra.depth = (uint32_t)aux_trail(f)->ncalls;
 	}
 	if (s->kind != AUX_PSB && s->kind != AUX_CBR && f->tally.has_interrupts &&
 	        !f->tally.interrupts) {
@@ -287,8 +299,7 @@ void aux_branches_count(struct aux_follower *f, uint64_t n, uint64_t tsc)
 	n -= skipped;
 	if (n != 0) {
 		(void)order_times(f, tsc, n);
-		f->samples[number] += n;
-		f->periods[number] += n;
+		count(f, number, n, n);
 	}
 }
 
@@ -340,8 +351,7 @@ int aux_branches_add(struct aux_follower *f, const struct sonde_pt_step *s,
 		n -= some;
 		if (chosen != 0) {
 			(void)order_times(f, s->tsc, chosen);
-			f->samples[number] += chosen;
-			f->periods[number] += chosen;
+			count(f, number, chosen, chosen);
 			f->made += full ? 0 : chosen;
 			TRY(full ? 0 : put_run(f, chosen, s->tsc));
 		}
@@ -352,11 +362,9 @@ int aux_branches_add(struct aux_follower *f, const struct sonde_pt_step *s,
 int aux_sample_add(struct aux_follower *f, const struct aux_sample *s)
 {
 	uint32_t number = f->a->event_of[s->kind];
-	uint64_t time = order_time(f, s->tsc);
+	uint64_t time = aux_sample_count(f, number, s->tsc, s->period);
 	struct aux_room *room = f->room;
 
-	f->samples[number]++;
-	f->periods[number] += s->period;
 	if (aux_room_is_full(f)) {
 		return 0;
 	}
@@ -381,13 +389,13 @@ int aux_error_write(
 {
 	bool swap = a->setup.swap;
 	size_t n = strlen(e->text);
-	uint8_t *p = make(room, order, AUX_ERROR_EVENT, ERROR_SIZE);
+	uint8_t *p = aux_record_make(room, order, AUX_ERROR_EVENT, ERROR_SIZE);
 
 	if (p == NULL) {
 		return SONDE_ENOMEM;
 	}
 	memset(p, 0, ERROR_SIZE);
-	put_header(p, RECORD_AUXTRACE_ERROR, 0, ERROR_SIZE, swap);
+	aux_header_put(p, RECORD_AUXTRACE_ERROR, 0, ERROR_SIZE, swap);
 	(void)put_u32s(p + 8, ERROR_TRACE, e->code, swap);
 	(void)put_u32s(p + 16, e->cpu, e->pid, swap);
 	(void)put_u32s(p + 24, e->tid, 1, swap);

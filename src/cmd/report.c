@@ -584,8 +584,8 @@ static int report_parse(struct report_command *c, int argc, char **argv)
 	struct option_rest rest;
 	int rc;
 
-	c->from.session.itrace = "gGixewpI";
-	c->from.itrace_bare = "bixewpI";
+	c->from.session.itrace = "gGixewpIo";
+	c->from.itrace_bare = "bixewpIo";
 	assert(end - defs <= REPORT_OPTIONS);
 	(void)end;
 	rc = options_parse(&command, argc, argv, &rest);

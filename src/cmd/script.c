@@ -17,7 +17,7 @@
 #define FIELDS_MAX     16
 #define DLARGS_MAX     64
 #define NO_MAX_STACK   UINT64_MAX /* --max-stack is not given */
-#define TRACE_LETTERS  "cewpxI" /* usual samples of traces, as in perf 6.1 */
+#define TRACE_LETTERS  "cewpxIo" /* usual samples of traces, as in perf 6.1 */
 #define FIND_XED       "command -v xed >/dev/null"
 #define XED            "exec xed -F insn: -A -64" /* the words are those of perf */
 #define SCRIPT_OPTIONS 96 /* room in the table of options */

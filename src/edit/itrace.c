@@ -85,7 +85,7 @@ static int begin(void *arg, struct sonde_rewriter *rw)
 static bool is_made(const struct edit_itrace *t, const struct record *r)
 {
 	return r->type == RECORD_AUXTRACE_ERROR ||
-	       (r->type == RECORD_SAMPLE && t->sample.event >= t->first_event);
+	       (r->type == RECORD_SAMPLE && t->sample.extra != NULL);
 }
 
 /* Reads the next made record to t->pending: 1, or 0 at the end. */
@@ -115,18 +115,17 @@ static int next_made(struct edit_itrace *t)
 /* Returns the time of the pending record. */
 static uint64_t pending_time(const struct edit_itrace *t)
 {
-	const struct session_event *events = session_events(t->e->session);
 	const struct record *r = &t->pending;
 
 	if (r->type == RECORD_AUXTRACE_ERROR) {
 		return r->body.n >= 40 ? load_u64(r->body.p + 32, session_swap(t->e->session)) : 0;
 	}
-	return events[t->sample.event].at_end ? UINT64_MAX : t->sample.s.time;
+	return session_made_at_end(t->e->session) ? UINT64_MAX : t->sample.s.time;
 }
 
 /*
- * Writes the pending record: a sample has the id of its event, and what differs from the first
- * branch of those that share a record.
+ * Writes the pending record: a sample of an event that only traces have gets the id of its event, and
+ * what differs from the first branch of those that share a record.
  */
 static int pending_put(struct edit_itrace *t, struct sonde_rewriter *rw)
 {
@@ -139,7 +138,7 @@ static int pending_put(struct edit_itrace *t, struct sonde_rewriter *rw)
 	t->is_pending = false;
 	memcpy(p, r->body.p - RECORD_HEADER_SIZE, raw.size);
 	raw.bytes = p;
-	if (r->type == RECORD_SAMPLE) {
+	if (r->type == RECORD_SAMPLE && t->sample.event >= t->first_event) {
 		const struct session_event *event = &session_events(t->e->session)[t->sample.event];
 		uint8_t *body = p + RECORD_HEADER_SIZE;
 

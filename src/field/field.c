@@ -83,7 +83,9 @@ GETTER(tod, s->s.time - f->tod_clock + f->tod_wall)
 GETTER(period, s->s.period)
 GETTER(event, s->event)
 GETTER(addr, s->s.addr)
-GETTER(data_src, (s->s.present & SONDE_SAMPLE_DATA_SRC) != 0 ? s->s.data_src : DATA_SRC_NONE)
+/* samples of traces have 0 without it, as in perf */
+GETTER(data_src, s->extra != NULL || (s->s.present & SONDE_SAMPLE_DATA_SRC) != 0 ? s->s.data_src
+                                                                                 : DATA_SRC_NONE)
 GETTER(weight, weight_has_parts(s) ? (uint32_t)s->s.weight : s->s.weight)
 /* The second part of a weight with parts: processor cycles of the instruction. */
 GETTER(ins_lat, weight_has_parts(s) ? s->s.weight >> 32 & 0xffff : 0)

@@ -160,10 +160,10 @@ static void line_misc(const struct line_context *c)
 	text_fill(c->out, ' ', end > c->out->n ? end - c->out->n : 0);
 }
 
-/* An event of the type may have no times: perf prints -1. */
+/* An event of the type may have no times: perf prints -1, but 0 for samples of traces. */
 static uint64_t time_of(const struct line_plan *plan, const struct session_sample *sample)
 {
-	return plan->timed ? sample->s.time : UINT64_MAX;
+	return plan->timed || sample->extra != NULL ? sample->s.time : UINT64_MAX;
 }
 
 static void clock_add(struct line_clock *clock, uint64_t time)
@@ -372,7 +372,7 @@ static void line_ip(const struct line_context *c)
 {
 	uint64_t ip;
 
-	if (c->plan->chain) {
+	if (line_has_chain(c->plan, c->sample)) {
 		put_chain(c);
 		return;
 	}

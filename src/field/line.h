@@ -149,6 +149,12 @@ void line_json(struct text *out, const struct line_plan *plan, const struct line
 /* Whether line_json prints the field. */
 bool line_json_has(size_t id);
 
+/* Whether a sample's chain is printed. Those of traces may have none, though their event has. */
+static inline bool line_has_chain(const struct line_plan *plan, const struct session_sample *s)
+{
+	return plan->chain && (s->s.callchain_len != 0 || s->extra == NULL);
+}
+
 /* Prints the raw data of an event of type synth, padded; nothing if it is too short. */
 void synth_text(struct text *out, uint64_t config, struct span raw, bool swap);
 

@@ -445,7 +445,7 @@ void line_json(struct text *out, const struct line_plan *plan, const struct line
 		return;
 	}
 	put_fields(&c, fields);
-	if (plan->chain) {
+	if (line_has_chain(plan, sample)) {
 		put_chain(&c);
 	}
 	json_close(&j);

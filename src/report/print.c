@@ -355,7 +355,10 @@ static bool made_branches(const struct sonde_session *s)
 	const struct session_event *events = session_events(s);
 
 	for (size_t i = 0; i < sonde_session_events(s); i++) {
-		if ((events[i].made || events[i].gets_branches) &&
+		bool letters = session_itrace(s)->last != 0 &&
+		               sonde_attr_has(&events[i].attr, SONDE_FLAG_AUX_OUTPUT);
+
+		if ((events[i].made || events[i].gets_branches || letters) &&
 		        (events[i].attr.sample_type & SONDE_SAMPLE_BRANCH_STACK) != 0) {
 			return true;
 		}

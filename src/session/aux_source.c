@@ -52,11 +52,17 @@ static void item_set(
         const struct aux_source *s, struct aux_room *room, size_t i, struct session_item *out)
 {
 	const struct aux_made *m = &room->made[i];
+	uint32_t event = SESSION_NO_EVENT;
 
+	if (m->event != AUX_ERROR_EVENT) {
+		uint32_t recorded = aux_event(s->aux, m->event)->recorded;
+
+		event = recorded == AUX_MADE_EVENT ? s->first_event + m->event : recorded;
+	}
 	*out = (struct session_item){.p = aux_record(room, i),
-	        .sequence = i,
+	        .sequence = i | SESSION_MADE,
 	        .time = m->time,
-	        .event = m->event != AUX_ERROR_EVENT ? s->first_event + m->event : SESSION_NO_EVENT,
+	        .event = event,
 	        .size = m->size - RECORD_HEADER_SIZE};
 }
 
@@ -183,6 +189,13 @@ static int add_source(struct sonde_session *s)
 	return session_add_source(s, &src->base);
 }
 
+static void count_samples(struct session_event *to, const struct aux_event *e)
+{
+	to->count.samples += e->samples;
+	to->count.period += e->period;
+	to->count.side_band[RECORD_SAMPLE] += e->samples;
+}
+
 static int add_events(struct sonde_session *s)
 {
 	for (size_t i = 0; i < aux_events(s->aux); i++) {
@@ -193,9 +206,11 @@ static int add_events(struct sonde_session *s)
 		        .made = true,
 		        .at_end = aux_timeless(s->aux)};
 
-		own.count.samples = e->samples;
-		own.count.period = e->period;
-		own.count.side_band[RECORD_SAMPLE] = e->samples;
+		if (e->recorded != AUX_MADE_EVENT) {
+			count_samples(&s->events[e->recorded], e);
+			continue;
+		}
+		count_samples(&own, e);
 		TRY(session_add_event(s, &own));
 	}
 	return 0;
@@ -368,23 +383,27 @@ static void add_times(struct sonde_session *s)
 static int open_traces(struct sonde_session *s, const struct itrace *itrace)
 {
 	struct sonde_attr *attrs = calloc(s->nevents + 1, sizeof(*attrs));
+	uint64_t *ids = calloc(s->nevents + 1, sizeof(*ids));
 	struct aux_setup setup = {.itrace = *itrace,
 	        .swap = s->swap,
 	        .cpu = traced_cpu(s),
 	        .timeline = s->timeline,
 	        .frames = &s->frames,
 	        .attrs = attrs,
+	        .ids = ids,
 	        .nattrs = s->nevents,
 	        .guests = s->guest_code,
 	        .diags = &s->diags};
 	int rc = SONDE_ENOMEM;
 
-	for (size_t i = 0; attrs != NULL && i < s->nevents; i++) {
+	for (size_t i = 0; attrs != NULL && ids != NULL && i < s->nevents; i++) {
 		attrs[i] = s->events[i].attr;
+		ids[i] = s->events[i].nids != 0 ? s->events[i].ids[0] : 0;
 	}
-	if (attrs != NULL) {
+	if (attrs != NULL && ids != NULL) {
 		rc = aux_open(s->aux, &setup);
 	}
+	free(ids);
 	free(attrs);
 	return rc;
 }
@@ -477,6 +496,11 @@ int session_aux_open(struct sonde_session *s)
 	add_times(s);
 	report_errors(s);
 	return make_windows(s);
+}
+
+bool session_made_at_end(const struct sonde_session *s)
+{
+	return s->aux != NULL && aux_timeless(s->aux);
 }
 
 const struct itrace *session_itrace(const struct sonde_session *s)

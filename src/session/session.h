@@ -199,11 +199,14 @@ struct session_event {
 	struct sonde_attr attr;
 	struct record_plan plan;
 	struct session_event_count count;
-	bool made; /* its samples are made of traces, and followed by a struct aux_extra */
+	bool made; /* only traces have its samples, which are made of them */
 	bool at_end; /* its samples have no times, and are after all others */
 	/* Its samples get call chains, or branch stacks, of traces (the letters G and L). */
 	bool gets_chain, gets_branches;
 };
+
+/* Whether samples that are made of traces have no times, and are after all others. */
+bool session_made_at_end(const struct sonde_session *s);
 
 /* The table of events, [sonde_session_events()]; an event's number is its index. */
 const struct session_event *session_events(const struct sonde_session *s);

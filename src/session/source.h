@@ -36,11 +36,19 @@ struct session_source;
 /* A record of a source. */
 struct session_item {
 	const uint8_t *p; /* its header; the body follows */
-	uint64_t sequence; /* in a file: the offset */
+	uint64_t sequence; /* in a file: the offset; of a trace: with the bit SESSION_MADE */
 	uint64_t time; /* scan only: ns; the sequence if its event records no time */
 	uint32_t event; /* number in the session's table; SESSION_NO_EVENT: unknown */
 	uint32_t size; /* bytes of the body */
 };
+
+/* A record that was made of a trace: a struct aux_extra follows it. */
+#define SESSION_MADE (UINT64_C(1) << (SESSION_SEQUENCE - 1))
+
+static inline bool session_item_is_made(const struct session_item *item)
+{
+	return (item->sequence & SESSION_MADE) != 0;
+}
 
 /* The order of records. */
 struct session_key {

@@ -414,6 +414,29 @@ static int walk_trace(struct walk *w, const struct record *r, const struct recor
 	        trailer);
 }
 
+/* AUX_OUTPUT_HW_ID: u64 number, in PEBS records in traces, of the event that the record has */
+static void walk_output(struct walk *w, uint32_t event, const struct record *r)
+{
+	struct sonde_session *s = w->s;
+	struct cursor c = cursor_make(r->body, s->swap);
+	uint64_t number = cursor_u64(&c);
+
+	if (s->aux == NULL || s->options.counts_only || c.bad) {
+		return;
+	}
+	if (event == SESSION_NO_EVENT) {
+		diag_report(&s->diags, SONDE_DIAG_UNKNOWN, r->offset,
+		        "an AUX_OUTPUT_HW_ID record has an id that belongs to no event of the "
+		        "file");
+		return;
+	}
+	if (!aux_add_output(s->aux, number, event)) {
+		diag_report(&s->diags, SONDE_DIAG_DAMAGED, r->offset,
+		        "the number %llu of an AUX_OUTPUT_HW_ID record is not below 64",
+		        (unsigned long long)number);
+	}
+}
+
 /* TEXT_POKE: u64 address; u16 size before, size after; the bytes before, and after */
 static int walk_poke(struct sonde_session *s, const struct record *r, uint64_t time)
 {
@@ -486,6 +509,7 @@ static int walk_side_band(struct walk *w, uint32_t event, const struct record *r
 	case RECORD_AUX: walk_aux(w, r); return walk_trace(w, r, &trailer);
 	case RECORD_TEXT_POKE: return walk_poke(s, r, trailer.time);
 	case RECORD_ITRACE_START: return walk_trace(w, r, &trailer);
+	case RECORD_AUX_OUTPUT_HW_ID: walk_output(w, event, r); return 0;
 	default: return 0;
 	}
 }

@@ -296,10 +296,10 @@ size_t session_worker_run(struct session_worker *w, const struct aux_branch **ou
 }
 
 /* The time for which a sample's thread is looked up. */
-static uint64_t sample_time(const struct session_event *e, const struct sonde_sample *sample,
-        const struct session_item *item)
+static uint64_t sample_time(const struct sonde_session *s, const struct session_event *e,
+        const struct sonde_sample *sample, const struct session_item *item)
 {
-	if (e->at_end) {
+	if (e->at_end || (session_item_is_made(item) && session_made_at_end(s))) {
 		return UINT64_MAX - 1;
 	}
 	return e->plan.time != RECORD_NOT_THERE ? sample->time : item->sequence;
@@ -370,22 +370,24 @@ static int take_sample(
 	out->type = RECORD_SAMPLE;
 	out->misc = load_u16(item->p + 4, s->swap);
 	out->cpumode = out->misc & MISC_CPUMODE_MASK;
-	if (e->gets_chain || e->gets_branches) {
+	if (!session_item_is_made(item) && (e->gets_chain || e->gets_branches)) {
 		add_way(w, e, out->cpumode, &out->s);
 	}
-	out->offset = e->made ? 0 : item->sequence;
+	out->offset = session_item_is_made(item) ? 0 : item->sequence;
 	out->extra = NULL;
-	if (e->made) {
+	if (session_item_is_made(item)) {
 		memcpy(&w->run_extra, body.p + body.n, sizeof(w->run_extra));
 		out->extra = &w->run_extra;
+		out->s.data_src =
+		        (e->plan.sample_type & SONDE_SAMPLE_DATA_SRC) != 0 ? out->s.data_src : 0;
 		out->s.addr = w->run_extra.addr;
 	}
 	out->view = (is_guest(s, out->cpumode) ? timeline_guest_at : timeline_at)(
-	        s->timeline, &w->cursor, out->s.pid, out->s.tid, sample_time(e, &out->s, item));
+	        s->timeline, &w->cursor, out->s.pid, out->s.tid, sample_time(s, e, &out->s, item));
 	if (w->cursor.failed < 0) {
 		return w->cursor.failed;
 	}
-	if (s->reads.nrecords != 0 && out->s.read_len != 0) {
+	if (s->reads.nrecords != 0 && out->s.read_len != 0 && out->extra == NULL) {
 		return take_counts(w, item, out);
 	}
 	if (out->extra != NULL) {

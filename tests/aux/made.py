@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 import pt_recording as pt  # noqa: E402
 import tracepoints  # noqa: E402
-from pt_recording import CONFIG, Code, Flow, Packets, Recording, program, time_of  # noqa: E402
+from pt_recording import CONFIG, Code, Flow, Packets, Recording, padded, program, time_of  # noqa: E402
 
 TSC = 0x1d562f6c000
 START = time_of(TSC)
@@ -345,6 +345,84 @@ def others(path, symfs):
         f.tsc += 100
         f.psb()
     f.disable()
+    trace(r, f)
+    r.write(path)
+
+
+def pebs_blocks(f, i):
+    """A PEBS record: each has other blocks"""
+    registers = (1, [(k, f.ip if k == 1 else 0x1000 * k + i) for k in range(18)])
+    blocks = [registers,
+              (5, [(0, 0x7f0000 + i), (1, 0x55), (2, (i + 5) << 32 | i if i % 2 else 33 + i), (3, i % 4 << 32 | 7)]),
+              (8, [(k, (0x401000, 0x401010, (i % 8) << 61 | k)[k % 3] + i) for k in range(9)]),
+              (9, [(k, (0x402000, 0x402010, k)[k % 3]) for k in range(3 * (i % 4))]),
+              registers]
+    basic = [(1, 1 + i % 4)] + ([(0, f.ip + i % 2)] if i % 5 else []) + ([(2, f.tsc - 7 * i)] if i % 6 else [])
+    return [(4, basic)] + [blocks[j] for j in range(5) if (i + j) % 3 or i % 4 == 0]
+
+
+def pebs_flow(f, n, each=9):
+    """PEBS records directly after branches that packets decide, so that it does not matter how far code is followed"""
+    for i in range(n):
+        f.run(each)
+        while not f.decided:
+            f.run(1)
+        f.time()
+        f.p.pebs(pebs_blocks(f, i), f.ip if i % 7 else None)
+
+
+PEBS_BITS = pt.IP | pt.TID | pt.TIME | pt.CPU | pt.IDENTIFIER | pt.PERIOD
+REGS = 0xff03ff  # all but those of segments
+ALL_BRANCHES = 1 << 17 | 8  # with the index
+# (type, config, bits, period, kinds of branches, registers): address, weight, data source, registers, branches; few; and the
+# structured weight with call chains
+PEBS_EVENTS = [(0, 0, PEBS_BITS | 8 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 17 | 1 << 18, 1000, ALL_BRANCHES, REGS),
+               (0, 1, PEBS_BITS, 777), (4, 0x1cd, PEBS_BITS | 1 << 5 | 1 << 11 | 1 << 24, 55, ALL_BRANCHES)]
+
+
+def with_pebs(symfs, events, numbers, n=60, **options):
+    code = user(symfs, syscalls=True)
+    f = Flow([code], psb_every=1500)
+    f.begin(BASE)
+    pebs_flow(f, n)
+    f.disable()
+    r = Recording(outputs=events, **options)
+    r.features[pt.ARCH] = struct.pack("<I", 8) + padded("x86_64")
+    task(r, code, "/made/prog")
+    for number, event in numbers:
+        r.output_hw_id(START - 1500, number, event)
+    trace(r, f)
+    return r
+
+
+@made
+def pebs(path, symfs):
+    """PEBS records of three events in the trace: AUX_OUTPUT_HW_ID tells which"""
+    with_pebs(symfs, PEBS_EVENTS, [(0, pt.OUTPUT_ID), (1, pt.OUTPUT_ID + 1), (2, pt.OUTPUT_ID + 2)]).write(path)
+
+
+@made
+def pebs_one(path, symfs):
+    """PEBS records of one event: all are its, whatever their counters are"""
+    with_pebs(symfs, PEBS_EVENTS[:1], []).write(path)
+
+
+@made
+def pebs_alone(path, symfs):
+    """PEBS records without branches: nothing else is in the trace"""
+    code = user(symfs)
+    f = Flow([code])
+    f.psb()
+    for i in range(40):
+        f.tsc += 500
+        f.ip = BASE + i
+        f.p.tsc(f.tsc)
+        f.p.pebs(pebs_blocks(f, i), f.ip)
+    r = Recording(config=CONFIG & ~pt.BRANCH_BIT, outputs=PEBS_EVENTS[:2])
+    r.features[pt.ARCH] = struct.pack("<I", 8) + padded("x86_64")
+    task(r, code, "/made/prog")
+    r.output_hw_id(START - 1500, 0, pt.OUTPUT_ID + 1)
+    r.output_hw_id(START - 1490, 1, pt.OUTPUT_ID)
     trace(r, f)
     r.write(path)
 

@@ -15,13 +15,13 @@ SHIFT, MULTIPLIER = 31, 1065220063  # perf time = TSC * MULTIPLIER >> SHIFT
 TSC_HZ_RATIO = 20  # nominal core to bus ratio
 CTC_N, CTC_D = 168, 2  # TSC ticks for crystal ticks
 PT_TYPE = 8
-PT_ID, SIDE_ID, SWITCH_ID = 101, 102, 103
+PT_ID, SIDE_ID, SWITCH_ID, OUTPUT_ID = 101, 102, 103, 104
 IP, TID, TIME, ID, CPU, PERIOD, RAW, IDENTIFIER, AUX = 1, 2, 4, 64, 128, 256, 1 << 10, 1 << 16, 1 << 20
 EXCLUDE_KERNEL = 1 << 5
 MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, AUX_RECORD, ITRACE_START = 1, 2, 3, 4, 7, 9, 10, 11, 12
 LOST_SAMPLES, SWITCH, SWITCH_CPU_WIDE, KSYMBOL, BPF_EVENT, TEXT_POKE, AUX_HW_ID = 13, 14, 15, 17, 18, 20, 21
 HEADER_ATTR, FINISHED_ROUND, ID_INDEX, AUXTRACE_INFO, AUXTRACE, AUXTRACE_ERROR, TIME_CONV = 64, 68, 69, 70, 71, 72, 79
-BPF_PROG_INFO = 25  # a feature
+ARCH, BPF_PROG_INFO = 6, 25  # features
 TRUNCATED, OVERWRITE, PARTIAL, COLLISION = 1, 2, 4, 8  # flags of AUX records
 KERNEL, USER, GUEST_KERNEL, GUEST_USER = 1, 2, 4, 5  # misc of records
 TSC_BIT, MTC_BIT, NORETCOMP, CYC_BIT = 1 << 10, 1 << 9, 1 << 11, 1 << 1
@@ -180,9 +180,24 @@ class Packets:
     def pwrx(self, last, deepest, wake):
         self.raw(bytes([0x02, 0xa2, last << 4 | deepest, wake, 0, 0, 0]))
 
+    def pebs(self, blocks, ip=None, small=False):
+        """A PEBS record: blocks are (type, [(item, value)..]); ip: of the FUP after it; small: items of 4 bytes"""
+        for kind, items in blocks:
+            self.raw(bytes([0x02, 0x63, kind | small << 7]))
+            for item, value in items:
+                self.raw(bytes([item << 3 | 4]) + struct.pack("<Q", value & MASK)[:4 if small else 8])
+        self.raw(b"\x02\xb3" if ip is not None else b"\x02\x33")
+        if ip is not None:
+            self.fup(ip)
+
     def bytes(self):
         self.flush()
         return bytes(self.out)
+
+
+def attr_bytes(kind, config, bits, flags, _, period, branches=0, regs=0):
+    """A struct perf_event_attr; branches: branch_sample_type, regs: sample_regs_intr"""
+    return struct.pack("<IIQQQQQQQQQQIiQ", kind, 128, config, period, bits, 4, flags, 0, 0, 0, branches, 0, 0, 0, regs).ljust(128, b"\0")
 
 
 def record(kind, misc, body):
@@ -200,7 +215,7 @@ class Recording:
     def __init__(self, config=CONFIG, per_cpu=False, have_sched_switch=0, snapshot=False, zero=0, kernel=False,
                  cap_time_zero=1, sample_type=IP | TID | TIME | CPU | IDENTIFIER, pt_sample_type=0, tracepoint=None,
                  cap_event_trace=0, filter_text=None, samples_of=None, ratios=(CTC_N, CTC_D), max_nonturbo=TSC_HZ_RATIO,
-                 exclude_guest=True):
+                 exclude_guest=True, outputs=()):
         self.sample_type, self.zero = sample_type, zero
         self.pt_sample_type = pt_sample_type or sample_type
         self.records, self.offsets, self.features = [], {}, {}
@@ -214,6 +229,8 @@ class Recording:
             self.attrs.append((2, tracepoint, sample_type | RAW | PERIOD, 1 << 18, SWITCH_ID, 1))
         if samples_of is not None:  # another event whose samples carry AUX data: (type, config, sample_type)
             self.attrs.append((samples_of[0], samples_of[1], samples_of[2], exclude | on_exec, SWITCH_ID, 100))
+        for i, (kind, event, bits, period, *more) in enumerate(outputs):  # events whose samples are in the trace
+            self.attrs.append((kind, event, bits, exclude | on_exec | 1 << 31, OUTPUT_ID + i, period, *more))
         words = [PT_TYPE, SHIFT, MULTIPLIER, zero, cap_time_zero, TSC_BIT, NORETCOMP, have_sched_switch, int(snapshot),
                  int(per_cpu), MTC_BIT, 0x3c000, ratios[0], ratios[1], CYC_BIT, max_nonturbo]
         text = b"" if filter_text is None else padded(filter_text)
@@ -300,6 +317,10 @@ class Recording:
         body = struct.pack("<QQQ", offset, size, flags)
         self.records.append(record(AUX_RECORD, 0, body + self.trailer(time, pid, tid, cpu, PT_ID, self.pt_sample_type)))
 
+    def output_hw_id(self, time, number, event, pid=1000, cpu=0):
+        """Blocks whose counter is `number` are samples of an event."""
+        self.add(AUX_HW_ID, 0, struct.pack("<Q", number), time, pid, pid, cpu, event)
+
     def auxtrace(self, data, idx=0, tid=-1, cpu=-1, offset=None, pad=True):
         """Trace data; offset: where it is in the AUX area, by default after the data before it"""
         at = self.offsets.get(idx, 0) if offset is None else offset
@@ -347,21 +368,17 @@ class Recording:
         attrs, ids = b"", b""
         ids_at = 104
         attrs_at = ids_at + 8 * len(self.attrs)
-        for i, (kind, config, bits, flags, event, period) in enumerate(self.attrs):
-            attr = struct.pack("<IIQQQQQ", kind, 128, config, period, bits, 4, flags)
-            attrs += attr.ljust(128, b"\0") + struct.pack("<QQ", ids_at + 8 * i, 8)
-            ids += struct.pack("<Q", event)
+        for i, attr in enumerate(self.attrs):
+            attrs += attr_bytes(*attr) + struct.pack("<QQ", ids_at + 8 * i, 8)
+            ids += struct.pack("<Q", attr[4])
         data = b"".join(self.records)
         data_at = attrs_at + len(attrs)
         features, blobs, bitmap = b"", b"", 0
-        names = ["intel_pt//u", "dummy:u", "sched:sched_switch"][:len(self.attrs)]
-        if len(self.attrs) > 2 and self.attrs[2][0] != 2:
-            names[2] = "samples"
         text = struct.pack("<II", len(self.attrs), 128)
-        for name, (kind, config, bits, flags, event, period) in zip(names, self.attrs):
-            attr = struct.pack("<IIQQQQQ", kind, 128, config, period, bits, 4, flags)
-            name = padded(name)
-            text += attr.ljust(128, b"\0") + struct.pack("<II", 1, len(name)) + name + struct.pack("<Q", event)
+        for i, attr in enumerate(self.attrs):
+            name = ("intel_pt//u", "dummy:u", "sched:sched_switch" if attr[0] == 2 else "samples")[min(i, 2)]
+            name = padded(name if i < 3 else f"samples{i - 1}")
+            text += attr_bytes(*attr) + struct.pack("<II", 1, len(name)) + name + struct.pack("<Q", attr[4])
         found = dict(self.features)
         found[12] = text  # EVENT_DESC
         places, place = [], data_at
@@ -381,8 +398,7 @@ class Recording:
 
     def write_stream(self, path):
         """The stream that record -o - writes: attrs are records, and there are no names"""
-        records = [record(HEADER_ATTR, 0, struct.pack("<IIQQQQQ", kind, 128, config, period, bits, 4, flags).ljust(128, b"\0") +
-                          struct.pack("<Q", event)) for kind, config, bits, flags, event, period in self.attrs]
+        records = [record(HEADER_ATTR, 0, attr_bytes(*attr) + struct.pack("<Q", attr[4])) for attr in self.attrs]
         Path(path).write_bytes(b"PERFILE2" + struct.pack("<Q", 16) + b"".join(records + self.records))
 
     def write_threads(self, path, parts):
@@ -631,6 +647,7 @@ class Flow:
         self.cycled = tsc
         self.interrupts = False  # the interrupt flag, which Event Trace records
         self.nonroot = None  # CR3 of the guest that runs
+        self.decided = False  # a packet tells where the last instruction went
 
     def ctc(self):
         return self.tsc * CTC_D // CTC_N
@@ -689,6 +706,7 @@ class Flow:
         kind, size, target = self.insns[self.ip]
         ip, self.ip = self.ip, self.ip + size
         self.tsc += self.tick
+        self.decided = kind in (JCC, JMP_REG, CALL_REG, RET)
         if kind == PTWRITE:
             self.time()
             self.p.ptw(ip * 0x10001 & MASK, 8, fup=True)

@@ -23,6 +23,8 @@ static void test_kinds(void)
 	ok(parse("") && parsed.instructions && parsed.branches && parsed.errors,
 	        "no letters: all kinds");
 	ok(parse("Ie") && parsed.events && !parsed.instructions, "Ie: Event Trace, and errors");
+	ok(parse("bo") && parsed.outputs && parsed.branches, "bo: branches, and PEBS records");
+	ok(parse("be") && !parsed.outputs, "be: no PEBS records");
 	ok(parse("fbmMta") && parsed.branches && !parsed.instructions,
 	        "f m M t a: accepted, and nothing is selected");
 	ok(parse("e-o") && parsed.errors && parsed.no_overflow_errors && !parsed.no_lost_errors,
@@ -83,12 +85,12 @@ static void test_refusals(void)
 	                parsed.chain == 0 && parsed.last == 0 && itrace_has_trails(&parsed),
 	        "G8L: the same for samples of the recording");
 	ok(!parse("g1025") && !parse("l0"), "more than 1024 entries, and none, are refused");
-	ok(!parse("bo"), "o is refused");
-	eq_str(error_show(&err)->text,
-	        "--itrace: 'o' (samples that PEBS wrote to the trace) is not supported; the "
-	        "letters are i y b c r x w p e I d g G l L s q A T Z",
-	        "the refusal of a letter of perf names it");
 	ok(!parse("k"), "an unknown letter is refused");
+	eq_str(error_show(&err)->text,
+	        "--itrace: 'k' is not a kind of sample; the letters are i y b c r x w p o e I d g "
+	        "G "
+	        "l L s q A T Z",
+	        "the refusal of a letter names those that there are");
 	ok(!parse("i10"), "a period without a unit is refused");
 	ok(!parse("i99999999999999999999ns") && !parse("i18446744073709551615ms"),
 	        "a period above 2^64 is refused");

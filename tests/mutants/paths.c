@@ -126,6 +126,15 @@ static int add_mapped(void *arg, unsigned worker, const struct sonde_event *e)
 	return 0;
 }
 
+/* Whether an event's samples must be in order of time: not if PEBS wrote them to a trace. */
+static bool is_ordered(const struct sonde_session *s, const struct sonde_event *e)
+{
+	const struct sonde_attr *attr = sonde_session_event_attr(s, e->event);
+
+	return (e->sample->present & SONDE_SAMPLE_TIME) != 0 &&
+	       (e->offset != 0 || sonde_attr_has(attr, SONDE_FLAG_AUX_OUTPUT) == 0);
+}
+
 /* Times must not go back, and both ways of reading must have the same samples. */
 static void walk_session(const struct input *in, int mode)
 {
@@ -140,7 +149,7 @@ static void walk_session(const struct input *in, int mode)
 		return;
 	}
 	while (sonde_session_next(s, &e) > 0) {
-		if ((e->sample->present & SONDE_SAMPLE_TIME) != 0) {
+		if (is_ordered(s, e)) {
 			if (e->sample->time < last) {
 				fail("samples are not in order of time");
 			}
