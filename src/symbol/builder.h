@@ -8,14 +8,15 @@
 #include <stdatomic.h>
 
 struct symbol_table {
-	uint64_t *starts; /* the keys alone, packed for the search */
 	/*
 	 * The range of addresses in pieces of 1 << piece_bits bytes, so that a search looks at few
-	 * starts: those of piece k are starts[pieces[k]] to starts[pieces[k + 1] - 1].
+	 * symbols: those that begin in piece k are symbols[pieces[k]] to symbols[pieces[k + 1] - 1].
+	 * It looks at them, not at an array of their starts: both would often miss the caches.
 	 */
 	uint32_t *pieces;
 	size_t npieces;
 	unsigned piece_bits;
+	uint64_t first; /* start of the first symbol; 0: there is none */
 	struct symbol *symbols;
 	size_t count;
 	char *names;

@@ -35,7 +35,7 @@
 static const uint8_t magic[8] = {'S', 'O', 'N', 'D', 'E', 'S', 'Y', 'M'};
 
 /*
- * Splits the entries into the table's arrays; `names` holds their names in order and ends with a
+ * Copies the entries to the table's symbols; `names` holds their names in order and ends with a
  * NUL.
  */
 static bool entries_decode(struct symbol_table *t, struct span entries, struct span names)
@@ -52,7 +52,6 @@ static bool entries_decode(struct symbol_table *t, struct span entries, struct s
 		s->name = cursor_u32(&c);
 		s->binding = cursor_u8(&c);
 		s->type = cursor_u8(&c);
-		t->starts[i] = s->start;
 		if (s->start < end || (i != 0 && s->start == s[-1].start) || s->end < s->start ||
 		        s->name != name || name == names.n || s->binding > SYMBOL_WEAK ||
 		        cursor_u16(&c) != 0) {

@@ -170,14 +170,12 @@ static void fix_ends(struct symbol_builder *b)
 
 static bool table_alloc(struct symbol_table *t, size_t count, size_t names, bool mangled)
 {
-	t->starts = malloc((count + 1) * sizeof(*t->starts));
 	t->symbols = malloc((count + 1) * sizeof(*t->symbols));
 	t->names = malloc(names + 1);
 	if (mangled) {
 		t->shown = calloc(count + 1, sizeof(*t->shown));
 	}
-	return t->starts != NULL && t->symbols != NULL && t->names != NULL &&
-	       (!mangled || t->shown != NULL);
+	return t->symbols != NULL && t->names != NULL && (!mangled || t->shown != NULL);
 }
 
 struct symbol_table *symbol_table_new(size_t count, size_t names)
@@ -196,9 +194,11 @@ struct symbol_table *symbol_table_new(size_t count, size_t names)
 
 bool symbol_table_divide(struct symbol_table *t)
 {
-	uint64_t size = t->count != 0 ? t->starts[t->count - 1] - t->starts[0] : 0;
 	size_t piece = 0;
+	uint64_t size;
 
+	t->first = t->count != 0 ? t->symbols[0].start : 0;
+	size = t->count != 0 ? t->symbols[t->count - 1].start - t->first : 0;
 	t->piece_bits = 0;
 	while (size >> t->piece_bits > t->count) { /* about one symbol in a piece */
 		t->piece_bits++;
@@ -210,7 +210,7 @@ bool symbol_table_divide(struct symbol_table *t)
 		return false;
 	}
 	for (size_t i = 0; i < t->count; i++) {
-		for (; piece <= (t->starts[i] - t->starts[0]) >> t->piece_bits; piece++) {
+		for (; piece <= (t->symbols[i].start - t->first) >> t->piece_bits; piece++) {
 			t->pieces[piece] = (uint32_t)i;
 		}
 	}
@@ -227,7 +227,6 @@ static void table_fill(struct symbol_table *t, const struct symbol_builder *b)
 	for (size_t i = 0; i < b->count; i++) {
 		const struct raw_symbol *s = &b->raw[i];
 
-		t->starts[i] = s->start;
 		t->symbols[i] = (struct symbol){.start = s->start,
 		        .end = s->end,
 		        .name = (uint32_t)at,
@@ -295,11 +294,11 @@ bool symbol_table_move(struct symbol_table *t, uint64_t from, uint64_t to)
 
 	for (size_t i = 0; i < t->count; i++) {
 		struct symbol s = t->symbols[i];
+		uint64_t before = s.start;
 
 		s.start += by;
 		s.end += by;
-		if ((s.start < t->starts[i]) == (to < from) && s.end >= s.start) {
-			t->starts[kept] = s.start;
+		if ((s.start < before) == (to < from) && s.end >= s.start) {
 			t->symbols[kept++] = s;
 		}
 	}
@@ -320,7 +319,6 @@ void symbol_table_free(struct symbol_table *t)
 		}
 	}
 	free(t->shown);
-	free(t->starts);
 	free(t->pieces);
 	free(t->symbols);
 	free(t->names);
@@ -329,28 +327,28 @@ void symbol_table_free(struct symbol_table *t)
 
 const struct symbol *symbol_table_find(const struct symbol_table *t, uint64_t addr)
 {
-	const uint64_t *base = t->starts;
+	const struct symbol *base = t->symbols;
 	uint64_t piece;
 	size_t n;
 
-	if (t->count == 0 || addr < *base) {
+	if (t->count == 0 || addr < t->first) {
 		return NULL;
 	}
-	piece = (addr - *base) >> t->piece_bits;
+	piece = (addr - t->first) >> t->piece_bits;
 	piece = piece < t->npieces ? piece : t->npieces - 1;
 	n = t->pieces[piece + 1];
 	if (t->pieces[piece] != 0) { /* the symbol may begin in a piece before this one */
 		base += t->pieces[piece] - 1;
 		n -= t->pieces[piece] - 1;
 	}
-	/* Invariant: the last start at or below addr is in base[0..n). */
+	/* Invariant: the last symbol that starts at or below addr is in base[0..n). */
 	while (n > 1) {
 		size_t half = n / 2;
 
-		base = base[half] <= addr ? base + half : base;
+		base = base[half].start <= addr ? base + half : base;
 		n -= half;
 	}
-	return addr < t->symbols[base - t->starts].end ? &t->symbols[base - t->starts] : NULL;
+	return addr < base->end ? base : NULL;
 }
 
 /* Returns the demangled name, or raw if it is not mangled; NULL: out of memory. */
@@ -371,7 +369,8 @@ const char *symbol_name(const struct symbol_table *t, const struct symbol *s)
 	char *name;
 	char *made;
 
-	if (t->shown == NULL || !maybe_mangled(raw, strlen(raw))) {
+	/* the first character before the length, which would be read only for this */
+	if (t->shown == NULL || (*raw != '_' && *raw != 'L') || !maybe_mangled(raw, strlen(raw))) {
 		return raw;
 	}
 	slot = &t->shown[s - t->symbols];
