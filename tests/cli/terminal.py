@@ -139,7 +139,7 @@ def front_options(path):
     result(status == 129 and "did you mean --no-pager" in err, "an unknown option before the command: a similar one is named", err)
 
 
-LEFT = re.compile(r"\rProcessing \[#* *\] (\d+)%(?:, \d+ (?:s|min) left)?\x1b\[K")
+LEFT = re.compile(r"\rProcessing \[#* *\] (\d+)%(?:, \d+ samples/s)?(?:, \d+ (?:s|min) left)?\x1b\[K")
 
 
 def interrupted(*argv):
@@ -169,7 +169,8 @@ def progress(tmp, path):
     large, out = os.path.join(tmp, "large.data"), os.path.join(tmp, "out")
     subprocess.run([GEN, "-n", "500000", "-o", large], check=True, stdout=subprocess.DEVNULL)
     commands = [["report", "--stdio", "-g", "none", "-s", "comm", "--no-pager", "-j", "1"], ["flamegraph", "-j", "1", "-o", out + ".html"],
-                ["convert", "--endian", "big", "-o", out], ["repair", "-o", out], ["check"], ["buildid-list", "--no-pager", "-H"]]
+                ["convert", "--endian", "big", "-o", out], ["repair", "-o", out], ["check"], ["buildid-list", "--no-pager", "-H"],
+                ["export", "--to", "sqlite", "--force", "-o", out + ".db"]]
     for words in commands:
         name = words[0]
         for _ in range(3):  # it may be stopped before the work or after it only
@@ -179,6 +180,8 @@ def progress(tmp, path):
                 break
         result(status == 0 and len(bars) > 1, f"{name}: a progress bar for long work", f"status {status}", text[-300:])
         result("left" in text, f"{name}: the bar has the time left", text[-300:])
+        if name == "export":
+            result(re.search(r"[1-9]\d* samples/s", text), "export: the bar has the rate", text[-300:])
         end = text.rindex("\x1b[K") if bars else 0
         result(text[:end].endswith("\r") and "Processing" not in text[end:], f"{name}: the bar is removed before the result", text[-300:])
         _, _, err = piped(*words, "-i", large)
