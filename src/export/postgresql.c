@@ -363,29 +363,34 @@ static int run_about(
 	return server_run_text(&p->admin, &sql);
 }
 
-static int rename_database(struct postgresql *p, const char *from, const char *to)
+static int put_rename(struct postgresql *p, struct text *sql, const char *from, const char *to)
+{
+	text_str(sql, "ALTER DATABASE ");
+	TRY(put_database(p, sql, from));
+	text_str(sql, " RENAME TO ");
+	TRY(put_database(p, sql, to));
+	text_str(sql, ";");
+	return 0;
+}
+
+/* The new database gets its name; replace: the one that had it gets another, or neither does. */
+static int rename_databases(struct postgresql *p, bool replace)
 {
 	struct text sql = {0};
-	int rc;
+	int rc = replace ? put_rename(p, &sql, "", REPLACED) : 0;
 
-	text_str(&sql, "ALTER DATABASE ");
-	rc = put_database(p, &sql, from);
-	text_str(&sql, " RENAME TO ");
-	rc = rc < 0 ? rc : put_database(p, &sql, to);
+	rc = rc < 0 ? rc : put_rename(p, &sql, INCOMPLETE, "");
 	if (rc < 0) {
 		text_fini(&sql);
 		return rc;
 	}
-	return server_run_text(&p->admin, &sql);
+	return server_run_text(&p->admin, &sql); /* statements of one text are one transaction */
 }
 
 static int replace_database(struct postgresql *p)
 {
 	TRY(run_about(p, "DROP DATABASE IF EXISTS ", REPLACED, ""));
-	TRY(server_run(&p->admin, "BEGIN"));
-	TRY(rename_database(p, "", REPLACED));
-	TRY(rename_database(p, INCOMPLETE, ""));
-	TRY(server_run(&p->admin, "COMMIT"));
+	TRY(rename_databases(p, true));
 	return run_about(p, "DROP DATABASE ", REPLACED, "");
 }
 
@@ -412,7 +417,6 @@ static void drop_incomplete(struct postgresql *p)
 	struct error unused = {0};
 
 	p->admin.err = &unused;
-	(void)server_run(&p->admin, "ROLLBACK");
 	(void)run_about(p, "DROP DATABASE IF EXISTS ", INCOMPLETE, "");
 	p->admin.err = error_of(p);
 }
@@ -430,7 +434,7 @@ static int create_database(struct postgresql *p, bool replace)
 	}
 	server_close(&p->server);
 	if (rc >= 0) {
-		rc = replace ? replace_database(p) : rename_database(p, INCOMPLETE, "");
+		rc = replace ? replace_database(p) : rename_databases(p, false);
 	}
 	if (rc < 0) {
 		drop_incomplete(p);
