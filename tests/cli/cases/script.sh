@@ -22,7 +22,7 @@ show script -l
 show script -a
 show script -d --json
 show script --xed -D
-show script --itrace=i1ms,o
+show script --itrace=i1ms,k
 show script rw-by-pid
 show script --no-merge-callchains
 sonde script -D >dump.txt
