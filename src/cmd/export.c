@@ -143,7 +143,7 @@ int cmd_export(int argc, char **argv)
 	                "the database: a file (perf.db), or for PostgreSQL a name or what libpq "
 	                "connects to"),
 	        RECORDING_ITRACE(&x.from),
-	        RECORDING_DEBUGINFOD(&x.from),
+	        RECORDING_DEBUGINFOD(&x.from, false),
 	        RECORDING_SYMFS(&x.from.symfs),
 	        OPTION_TEXT(
 	                0, "kallsyms", &x.from.session.kallsyms, "FILE", "symbols of the kernel"),

@@ -144,7 +144,7 @@ int cmd_flamegraph(int argc, char **argv)
 	        OPTION_UINT('j', "jobs", &f.from.jobs, "N",
 	                "worker threads (default: one for each processor)"),
 	        RECORDING_ITRACE(&f.from),
-	        RECORDING_DEBUGINFOD(&f.from),
+	        RECORDING_DEBUGINFOD(&f.from, false),
 	        RECORDING_SYMFS(&f.from.symfs),
 	        OPTION_TEXT(
 	                0, "kallsyms", &f.from.session.kallsyms, "FILE", "symbols of the kernel"),

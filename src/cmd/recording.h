@@ -68,12 +68,19 @@ int recording_debuginfod_urls(const char *urls);
 /* Prints progress on a terminal, and why no more files are asked for. */
 void recording_download_print(const struct sonde_download *d);
 
-/* OPTION_CALL for --debuginfod[=URLS]; the target is a struct recording. */
+/*
+ * The option --debuginfod[=URLS]; r: a struct recording; after: perf has options of such a name, which
+ * come first when it is cut.
+ */
 int recording_debuginfod(const struct option_def *def, const char *arg, bool unset);
-#define RECORDING_DEBUGINFOD(r)                                                                    \
-	OPTION_CALL(0, "debuginfod", OPTION_OPTIONAL, recording_debuginfod, (r), "URLS",           \
-	        "ask these servers, or those of DEBUGINFOD_URLS, for missing objects and debug "   \
-	        "files")
+#define RECORDING_DEBUGINFOD(r, after)                                                             \
+	{                                                                                          \
+		.long_name = "debuginfod", .kind = OPTION_KIND_CALL, .arg = OPTION_OPTIONAL,       \
+		.call = recording_debuginfod, .target = (r), .arg_name = "URLS",                   \
+		.help = "ask these servers, or those of DEBUGINFOD_URLS, for missing objects and " \
+		        "debug files",                                                             \
+		.yields = (after)                                                                  \
+	}
 
 /* Opens it; *r must outlive the session. NULL after printing why not. */
 struct sonde_session *recording_open(struct recording *r);

@@ -533,7 +533,7 @@ static struct option_def *other_options(struct option_def *to, struct report_com
 	        OPTION_SWITCH(0, "show-ref-call-graph", &c->report.reference_chains,
 	                "call graphs of events with call-graph=no: those of samples before"),
 	        RECORDING_ITRACE(&c->from),
-	        RECORDING_DEBUGINFOD(&c->from),
+	        RECORDING_DEBUGINFOD(&c->from, false),
 	        RECORDING_SYMFS(&c->from.symfs),
 	        OPTION_TEXT(0, "kallsyms", &c->from.session.kallsyms, "FILE",
 	                "kernel symbols from FILE"),

@@ -389,7 +389,7 @@ static struct option_def *other_options(struct option_def *to, struct script *s)
 	        OPTION_UINT('j', "jobs", &s->from.jobs, "N", "worker threads; 0: all processors"),
 	        OPTION_SWITCH(0, "stitch-lbr", &s->from.session.stitch_call_stacks,
 	                "complete LBR call stacks by those of earlier samples"),
-	        RECORDING_DEBUGINFOD(&s->from),
+	        RECORDING_DEBUGINFOD(&s->from, true),
 	        RECORDING_SYMFS(&s->from.symfs),
 	        OPTION_TEXT(
 	                0, "kallsyms", &s->from.session.kallsyms, "FILE", "symbols of the kernel"),
