@@ -48,6 +48,9 @@ struct edit_merge {
 /* Finds what to add to the times of an input. SONDE_EFORMAT: the clocks cannot be aligned. */
 int merge_clock(struct edit_merge *m, struct merge_input *in);
 
+/* Sets the formats of tracepoints of the output. SONDE_EFORMAT: a number has two meanings. */
+int merge_formats(struct edit_merge *m, struct sonde_rewriter *rw);
+
 /* Sets the header features of the output; numbers of events must be known. */
 int merge_features(struct edit_merge *m, struct sonde_rewriter *rw);
 
