@@ -148,6 +148,7 @@ static bool read_constant(struct span line, struct trace_constant *out)
 	struct tokens t;
 
 	tokens_begin(&t, line);
+	out->line = line;
 	out->address = t.number;
 	if (t.kind != TOKEN_NUMBER) {
 		return false;
@@ -163,26 +164,29 @@ static bool read_constant(struct span line, struct trace_constant *out)
 	return true;
 }
 
-static int add_constants(struct trace_set *s)
+int trace_constants_read(
+        struct arena *arena, struct span all, struct trace_constant **out, size_t *n)
 {
-	struct cursor c = cursor_make(s->printk, false);
-	size_t lines = 0;
+	struct cursor c = cursor_make(all, false);
+	size_t lines = 1; /* the last one may lack its end */
 
-	for (size_t i = 0; i < s->printk.n; i++) {
-		lines += s->printk.p[i] == '\n';
+	for (size_t i = 0; i < all.n; i++) {
+		lines += all.p[i] == '\n';
 	}
-	s->constants = arena_alloc(&s->arena, (lines + 1) * sizeof(*s->constants));
-	if (s->constants == NULL) {
+	*n = 0;
+	*out = arena_alloc(arena, lines * sizeof(**out));
+	if (*out == NULL) {
 		return SONDE_ENOMEM;
 	}
-	for (size_t i = 0; i < lines; i++) {
+	while (cursor_left(&c) != 0) {
 		const uint8_t *end = memchr(c.p, '\n', cursor_left(&c));
-		struct span line = cursor_bytes(&c, (size_t)(end - c.p));
+		struct span line =
+		        cursor_bytes(&c, end != NULL ? (size_t)(end - c.p) : cursor_left(&c));
 
-		s->nconstants += read_constant(line, &s->constants[s->nconstants]);
-		(void)cursor_u8(&c);
+		*n += read_constant(line, &(*out)[*n]);
+		(void)cursor_bytes(&c, cursor_left(&c) != 0);
 	}
-	qsort(s->constants, s->nconstants, sizeof(*s->constants), compare_constants);
+	qsort(*out, *n, sizeof(**out), compare_constants);
 	return 0;
 }
 
@@ -208,5 +212,5 @@ int trace_set_init(struct trace_set *s, struct span bytes, const uint64_t *ids, 
 	trace_formats_begin(&at, &blob);
 	TRY(add_events(s, &at, sorted, nids));
 	s->printk = trace_formats_printk(&at);
-	return add_constants(s);
+	return trace_constants_read(&s->arena, s->printk, &s->constants, &s->nconstants);
 }

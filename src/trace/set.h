@@ -21,7 +21,8 @@ struct trace_event {
 /* A constant string of the kernel. */
 struct trace_constant {
 	uint64_t address;
-	struct span text;
+	struct span text; /* without a line break at its end */
+	struct span line; /* "0xADDRESS : "TEXT"", without its end */
 };
 
 struct trace_set {
@@ -44,6 +45,13 @@ void trace_set_fini(struct trace_set *s);
 
 /* Returns the tracepoint with this id, or NULL. */
 const struct trace_event *trace_set_find(const struct trace_set *s, uint64_t id);
+
+/*
+ * Reads the texts of trace_printk (trace_formats_printk) into an array of the arena, sorted by
+ * address. SONDE_ENOMEM.
+ */
+int trace_constants_read(
+        struct arena *arena, struct span all, struct trace_constant **out, size_t *n);
 
 /* Returns the constant string at an address of the kernel; .p is NULL if it is not known. */
 struct span trace_set_constant(const struct trace_set *s, uint64_t address);
