@@ -168,6 +168,7 @@ static int kernel_code_at(struct frame_code *c, const struct frame_code_place *p
 		}
 		*kind = kind_of(&core->elf);
 		*out = frame_kernel_bytes(core, place->ip, n);
+		image_file_keep(&core->file, *out);
 		return 0;
 	}
 	code = code_of(c, place->object);
@@ -176,6 +177,7 @@ static int kernel_code_at(struct frame_code *c, const struct frame_code_place *p
 	}
 	*kind = code->kind;
 	*out = frame_kernel_bytes(&code->kernel, place->ip, n);
+	image_file_keep(&code->kernel.file, *out);
 	part_of((struct span){code->module.text, code->module.size}, place->address, n, out);
 	return 0;
 }
@@ -249,6 +251,7 @@ int frame_code_of(struct frame_code *c, const struct frame_code_place *place, si
 	}
 	*kind = code->kind;
 	part_of(code->file.file.bytes, place->address, n, out);
+	image_file_keep(&code->file.file, *out);
 	return 0;
 }
 

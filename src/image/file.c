@@ -31,6 +31,11 @@ static int map_fd(struct image_file *f, int fd, const char *path, struct error *
 	if (map == MAP_FAILED) {
 		return error_errno(err, SONDE_EIO, errno, "cannot map %s", path);
 	}
+	f->kept = image_kept_new((size_t)st.st_size);
+	if (f->kept == NULL) {
+		(void)munmap(map, (size_t)st.st_size);
+		return error_nomem(err);
+	}
 	f->map = map;
 	f->uid = st.st_uid;
 	f->bytes = (struct span){.p = map, .n = (size_t)st.st_size};
@@ -58,6 +63,7 @@ void image_file_close(struct image_file *f)
 	if (f->map != NULL) {
 		munmap(f->map, f->bytes.n);
 	}
+	free(f->kept);
 	*f = (struct image_file){0};
 }
 

@@ -20,15 +20,28 @@ struct image_build_id {
 	size_t size;
 };
 
+struct image_kept;
+
 /* A regular file mapped read-only. Closed when zero-initialised. */
 struct image_file {
 	struct span bytes;
 	void *map;
+	struct image_kept *kept; /* NULL: nothing can be kept */
 	uint32_t uid; /* the owner of the file */
 };
 
 int image_file_open(struct image_file *f, const char *path, struct error *err);
 void image_file_close(struct image_file *f);
+
+/*
+ * Keeps part of the bytes as they are now: to read them does not end the process if the file
+ * becomes shorter; what it has lost already is zero. Any thread may call it, before it reads. Without
+ * memory, or where a process may not copy its memory by a system call, the part stays mapped.
+ */
+void image_file_keep(const struct image_file *f, struct span part);
+
+/* For image_file_open: notes what is kept of n bytes; NULL: out of memory. Freed by free(). */
+struct image_kept *image_kept_new(size_t n);
 
 /*
  * For files that a process made: true if it runs in another mount namespace. Then writes the name

@@ -6,6 +6,7 @@
 #include "tap.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 void sonde_test_target(void);
 void sonde_test_alias(void);
@@ -125,6 +126,44 @@ static void test_vdso(void)
 	symbol_table_free(t);
 }
 
+/* Parts of a mapped file that are kept can be read after the file was cut. */
+static void test_keep(void)
+{
+	enum { SIZE = 300 * 1024 + 5, LEFT = 200 * 1024 };
+	char name[] = "/tmp/sonde-keep-XXXXXX";
+	int fd = mkstemp(name);
+	uint8_t *bytes = malloc(SIZE);
+	struct image_file f = {0};
+	struct error err = {0};
+	struct span none = {0};
+
+	ok(fd >= 0 && bytes != NULL, "there is room for a file");
+	if (fd < 0 || bytes == NULL) {
+		free(bytes);
+		return;
+	}
+	for (size_t i = 0; i < SIZE; i++) {
+		bytes[i] = (uint8_t)(i % 251 + 1);
+	}
+	eq_u64((uint64_t)write(fd, bytes, SIZE), SIZE, "a file is written");
+	eq_u64(image_file_open(&f, name, &err), 0, "it is mapped");
+	image_file_keep(&f, (struct span){f.bytes.p + 1000, 10});
+	image_file_keep(&f, none);
+	image_file_keep(&f, (struct span){bytes, 10}); /* of other memory */
+	eq_u64((uint64_t)ftruncate(fd, LEFT), 0, "the file is cut");
+	image_file_keep(&f, (struct span){f.bytes.p + LEFT - 1, SIZE - LEFT + 1});
+	ok(memcmp(f.bytes.p, bytes, LEFT) == 0, "what was kept, or is left, stays");
+	ok(f.bytes.p[SIZE - 1] == 0 && f.bytes.p[SIZE - 50000] == 0, "what was cut before is zero");
+	eq_u64((uint64_t)ftruncate(fd, 0), 0, "the file is cut to nothing");
+	ok(memcmp(f.bytes.p, bytes, LEFT) == 0, "all stays then");
+	image_file_keep(&f, f.bytes);
+	image_file_close(&f);
+	ok(f.map == NULL && f.kept == NULL, "and is closed");
+	(void)close(fd);
+	(void)unlink(name);
+	free(bytes);
+}
+
 int main(void)
 {
 	struct image_file f;
@@ -136,6 +175,7 @@ int main(void)
 	test_cut(&f);
 	test_ids();
 	test_vdso();
+	test_keep();
 	image_file_close(&f);
 	return tap_done();
 }
