@@ -4,6 +4,7 @@
 #include "cmd/options.h"
 #include "cmd/recording.h"
 #include "cmd/rewriting.h"
+#include "cmd/vm_time.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct inject {
 	const char *known;
 	const char *itrace;
 	const char *guest_data;
+	const char *vm_time; /* NULL: not wanted */
 	bool hit, all, mapped, ignore_vmlinux, strip, chains, sched_stat, jit, aslr;
 	int verbose;
 };
@@ -34,6 +36,35 @@ static int on_itrace(const struct option_def *def, const char *arg, bool unset)
 
 	i->itrace = unset ? NULL : arg != NULL ? arg : "";
 	return 0;
+}
+
+static int on_vm_time(const struct option_def *def, const char *arg, bool unset)
+{
+	struct inject *i = def->target;
+
+	i->vm_time = unset ? NULL : arg != NULL ? arg : "";
+	return 0;
+}
+
+/* Why the recording cannot be changed in place; NULL: it can. */
+static const char *vm_time_mistake(const struct inject *i)
+{
+	if (strcmp(i->files.input, "-") == 0) {
+		return "--vm-time-correlation changes the recording in place and needs -i FILE";
+	}
+	if (strcmp(i->files.output, "-") != 0) {
+		return "--vm-time-correlation changes the recording in place, without -o";
+	}
+	if (build_ids_of(i) != SONDE_EDIT_BUILD_IDS_KEEP || i->mapped || i->itrace != NULL ||
+	        i->chains || i->sched_stat || i->jit || i->aslr || i->guest_data != NULL) {
+		return "--vm-time-correlation changes the recording in place: other changes are a "
+		       "command of their own";
+	}
+	if (!i->files.force && !vm_time_is_dry(i->vm_time)) {
+		return "--vm-time-correlation changes the recording in place, which -f must allow; "
+		       "--vm-time-correlation=dry-run does not";
+	}
+	return NULL;
 }
 
 static int run(struct inject *i)
@@ -97,6 +128,8 @@ int cmd_inject(int argc, char **argv)
 	                "add the processes of a virtual machine from a recording made in it"),
 	        OPTION_CALL(0, "itrace", OPTION_OPTIONAL, on_itrace, &i, "LETTERS",
 	                "replace Intel PT traces by samples: as in 'sonde script'; default: all"),
+	        OPTION_CALL(0, "vm-time-correlation", OPTION_OPTIONAL, on_vm_time, &i, "OPTIONS",
+	                "change the times of virtual machines in traces to the host's, in place"),
 	        OPTION_SWITCH('s', "sched-stat", &i.sched_stat,
 	                "merge sched_switch and sched_stat: where and how long tasks slept"),
 	        OPTION_SWITCH(0, "strip", &i.strip, "with --itrace: omit the recorded samples"),
@@ -131,6 +164,15 @@ int cmd_inject(int argc, char **argv)
 	}
 	if (i.strip && i.itrace == NULL) {
 		return options_mistake(&command, "--strip needs --itrace");
+	}
+	if (i.vm_time != NULL) {
+		const char *mistake = vm_time_mistake(&i);
+
+		if (mistake != NULL) {
+			return options_mistake(&command, "%s", mistake);
+		}
+		i.files.messages = &i.messages;
+		return vm_time_run(&i.files, i.vm_time);
 	}
 	if (i.ignore_vmlinux) {
 		i.session.vmlinux = NULL;

@@ -86,7 +86,6 @@ static const struct option_def list_options[] = {
 
 static const struct option_def inject_options[] = {
         PERF_ONLY(0, "guestmount"),
-        PERF_ONLY(0, "vm-time-correlation"),
         OPTION_END,
 };
 

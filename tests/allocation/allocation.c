@@ -226,6 +226,7 @@ int main(int argc, char **argv)
 	below(in.kallsyms, sizeof(in.kallsyms), in.folder, "kallsyms");
 	below(in.code, sizeof(in.code), in.folder, "code");
 	below(in.trace, sizeof(in.trace), in.folder, "trace");
+	below(in.vm, sizeof(in.vm), in.folder, "guests.data");
 	below(in.traced, sizeof(in.traced), in.folder, "others.data");
 	below(in.symfs, sizeof(in.symfs), in.folder, "symfs");
 	below(in.out, sizeof(in.out), in.folder, "out");

@@ -21,6 +21,7 @@ struct input {
 	char code[256], trace[256]; /* Intel PT */
 	char traced[256], symfs[256]; /* a recording with a trace and other samples; its programs */
 	char counts[256]; /* of `stat record` */
+	char vm[256]; /* a recording with traces of guests */
 	char host[256]; /* of a machine where process 80 runs a guest */
 	char out[256]; /* written by cases */
 	char *program; /* to run */

@@ -60,6 +60,31 @@ static int case_guest(struct outcome *out, const struct input *in)
 	return edit_with(out, in, in->host, (struct sonde_editor_options){.guest_data = option});
 }
 
+static void vm_time_found(void *arg, const struct sonde_vm_time_offset *o)
+{
+	(void)outcome_add(arg, (const char *)&o->offset, sizeof(o->offset));
+}
+
+/* Without writing: the next run needs the same input. */
+static int case_vm_time(struct outcome *out, const struct input *in)
+{
+	const struct sonde_vm_time_options o = {.size = sizeof(o),
+	        .offsets = "0x10 0x20:1,2",
+	        .dry_run = true,
+	        .on_offset = vm_time_found,
+	        .offset_arg = out,
+	        .on_diag = outcome_diag,
+	        .diag_arg = out};
+	struct sonde_vm_time *v = sonde_vm_time_new(&o);
+	int rc = v != NULL ? sonde_vm_time_change(v, in->vm) : SONDE_ENOMEM;
+
+	if (v != NULL) {
+		outcome_error(out, rc, sonde_vm_time_error(v));
+	}
+	sonde_vm_time_free(v);
+	return rc;
+}
+
 static int case_chains(struct outcome *out, const struct input *in)
 {
 	return edit_with(out, in, in->jit, (struct sonde_editor_options){.convert_chains = true});
@@ -119,6 +144,7 @@ const struct alloc_case edit_cases[] = {
         {"aslr", case_aslr, false},
         {"chains", case_chains, false},
         {"guest", case_guest, false},
+        {"times of guests", case_vm_time, false},
         {"itrace", case_itrace, false},
         {"known build ids", case_known, false},
         {"sched-stat", case_sched, false},

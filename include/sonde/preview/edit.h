@@ -105,6 +105,48 @@ SONDE_API void sonde_editor_free(struct sonde_editor *e); /* NULL is fine */
  */
 SONDE_API int sonde_editor_add(struct sonde_editor *e, struct sonde_rewriter *rw);
 
+/* The offset of the time-stamp counter of a virtual processor. */
+struct sonde_vm_time_offset {
+	uint64_t vmcs; /* number of the page of its control structure */
+	uint64_t offset; /* guest's TSC - host's TSC, from the trace */
+	bool has_vmcs; /* else the trace does not say which virtual processor it is */
+	bool known; /* else only estimated for each time: the options must have the offset */
+};
+typedef void (*sonde_vm_time_fn)(void *arg, const struct sonde_vm_time_offset *offset);
+
+struct sonde_vm_time_options {
+	size_t size; /* sizeof(struct sonde_vm_time_options) of the caller */
+	/* "OFFSET[:VMCS[,VMCS]...]", with spaces between several of them: offsets of guests, that
+	   without VMCS for all others. NULL: they are found in the traces. */
+	const char *offsets;
+	bool dry_run; /* the recording stays as it is */
+	bool any_owner; /* also changes files of other users */
+	sonde_vm_time_fn on_offset; /* called for each offset that was not given; NULL: none */
+	void *offset_arg;
+	sonde_diag_fn on_diag; /* NULL: none */
+	void *diag_arg;
+};
+
+struct sonde_vm_time;
+
+/*
+ * Changes the times of guests in the Intel PT traces of a recording to the host's, in place.
+ * sonde_vm_time_new returns a new handle; options may be NULL. NULL: out of memory.
+ */
+SONDE_API struct sonde_vm_time *sonde_vm_time_new(const struct sonde_vm_time_options *options);
+SONDE_API void sonde_vm_time_free(struct sonde_vm_time *v); /* NULL is fine */
+
+/* The last failure; never NULL; valid as long as the handle. */
+SONDE_API const struct sonde_error *sonde_vm_time_error(const struct sonde_vm_time *v);
+
+/*
+ * Changes the recording, a file or directory; once a handle, and once a recording. 0; 1: some
+ * times stay as they are, which on_diag is called for. SONDE_EARG: wrong options; SONDE_EFORMAT:
+ * no Intel PT traces, or without MTC packets; SONDE_EUNSUPPORTED: the recording is packed;
+ * SONDE_EOUTPUT: it cannot be written; as sonde_file_open.
+ */
+SONDE_API int sonde_vm_time_change(struct sonde_vm_time *v, const char *path);
+
 #ifdef __cplusplus
 }
 #endif
